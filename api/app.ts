@@ -22,11 +22,13 @@ import { clientNetwork, redirectToHttps } from './http/forwarded.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
+import { callbackPart } from './messages/callback-part.ts';
 import { operations } from './operations.ts';
 import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
 import { followRides } from './streams/followed-rides.ts';
+import { tileFilePart } from './tile-file-part.ts';
 import { webPart } from './web-part.ts';
 
 /**
@@ -71,6 +73,8 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
     dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     webPart(service, docsPages(operations, service.config), toHttps),
     webPart(service, assetPages()),
+    callbackPart(service),
+    ...tileFilePart(service.config),
     ...more,
     healthPart(service),
     // The last one, because it owns every path.

@@ -85,15 +85,9 @@ async function writeManifest(folder: string, manifest: Record<string, string>): 
 }
 
 async function pageScripts(): Promise<{ in: string; out: string }[]> {
-  const files = await Promise.all(
-    ['api', 'web'].map(async (layer) =>
-      (await readdir(path.join(root, layer), { recursive: true })).map((file) => path.join(layer, file)),
-    ),
-  );
-  return files
-    .flat()
-    .filter((file) => /^\w+\/[^/]+\/browser\/[^/]+-page\.ts$|^web\/.*\.browser\.ts$/.test(file))
-    .map((file) => ({ in: path.join(root, file), out: path.basename(file, '.ts') }));
+  return (await readdir(path.join(root, 'web'), { recursive: true }))
+    .filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$|\.browser\.ts$/.test(file))
+    .map((file) => ({ in: path.join(root, 'web', file), out: path.basename(file, '.ts') }));
 }
 
 if (import.meta.filename === process.argv[1]) void buildAssets(process.argv[2] && path.resolve(process.argv[2]));

@@ -101,7 +101,7 @@ async function announce(stack: Stack, port: number, state: string, print: (line:
 
 /** The settings that a command such as `npm run keys` must share with the services. */
 function isSharedWithCommands(name: string): boolean {
-  return /^(SERVICE_ENV|HOST|PORT|(MONGO|REDIS)_URL|(PUBLIC|TRACK)_BASE_URL|SECRETS_KEY|SMTP_URL|MAIL_FROM|WEBHOOK_LOCAL_TARGETS)$/.test(
+  return /^(SERVICE_ENV|HOST|PORT|(MONGO|REDIS)_URL|(PUBLIC|TRACK)_BASE_URL|SECRETS_KEY|SMTP_URL|MAIL_FROM|WEBHOOK_LOCAL_TARGETS|ROUTING_URL)$/.test(
     name,
   );
 }

@@ -33,7 +33,8 @@ Runs the jobs of the named pools, or of all pools:
 
 The settings come from the environment: MONGO_URL, REDIS_URL
 and PUBLIC_BASE_URL are required, SECRETS_KEY for the
-webhooks pools and mail, SMTP_URL and MAIL_FROM for mail.
+webhooks pools, mail and messages, SMTP_URL and MAIL_FROM for
+mail, SMS_URL and SMS_FROM for messages.
 docs/settings.md lists all settings.
 
 Examples
@@ -49,7 +50,7 @@ start('worker', runPools, usage);
 /** Starts the pools and the periodic work. Throws UsageError for an unknown pool name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
-  const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
+  const readsSecrets = pools.some((pool) => /^(webhooks|mail|messages)/.test(pool));
   const config = readConfig(undefined, { without: readsSecrets ? [] : ['SECRETS_KEY'] });
   const ctx = await openContext(config, pools.join('+'));
   spaceBatches(batchSpacingMs);

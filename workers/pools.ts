@@ -7,6 +7,7 @@ import {
   type DeliveryJob,
   keepFinished,
   type MailJob,
+  type MessageJob,
   type PoolName,
   queuePrefix,
   type TimerJob,
@@ -16,7 +17,9 @@ import { runBiddingTimer } from './bidding.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
+import { runMessageJob } from './message-jobs.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
+import { findRoad } from './routing.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliver } from './webhooks/deliver.ts';
@@ -28,8 +31,13 @@ const handlers = {
   dispatch: dispatchRide,
   webhooks: deliver,
   'webhooks-slow': deliver,
+  routing: findRoad,
   mail: sendStoredMail,
-} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
+  messages: runMessageJob,
+} satisfies Record<
+  PoolName,
+  Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob> | Handler<TimerJob | MessageJob>
+>;
 
 /**
  * With BullMQ's defaults, the job of a killed worker would run again only after 90 s, and would fail permanently at the

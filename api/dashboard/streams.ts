@@ -2,60 +2,53 @@ import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { membersOfSessions } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { sessionCookie } from '../../web/kit/answer.ts';
+import { type PageRequest, type RideView, sessionCookie } from '../../web/kit/answer.ts';
 import { hostCookie } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
-import { followRides, type RideView } from '../streams/followed-rides.ts';
+import { followKeys } from '../streams/followed-keys.ts';
+import { type FollowedRides, followRides } from '../streams/followed-rides.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
 import { createStreams, type Stream } from '../streams/streams.ts';
 
-/**
- * The streams of one kind of page. Each ends with its ride, and with the session that opened it. It also ends when the
- * session is switched to another account, when its member leaves the account or gets another role, and when the desk
- * gets another key.
- */
-export interface RideStreams<Read, State> {
-  /** Answers a request with the stream of a ride. Throws `too_many_streams` at the limit of the account. */
-  open(ctx: RequestContext, of: { account: CurrentAccount; ride: Read; state: State }): void;
+/** The streams of the dashboard, and how pages answer with them. */
+export interface DashboardStreams extends Pick<PageRequest, 'latest' | 'followKey' | 'followRide'> {
+  /**
+   * Opens a stream of an account, which ends with the session of the request. It also ends when the session is switched
+   * to another account, when its member leaves the account or gets another role, and when the desk gets another key.
+   * Throws `too_many_streams` at the limit of the account.
+   */
+  open(ctx: RequestContext, account: CurrentAccount): Stream;
+  endAll(): void;
+  close(): void;
 }
 
-export type DashboardStreams = ReturnType<typeof dashboardStreams>;
-
-/** The streams of the dashboard. All kinds of pages share the limits. */
-export function dashboardStreams(service: Context, wake: Wake) {
+/** All kinds of pages share the limits. */
+export function dashboardStreams(service: Context, wake: Wake): DashboardStreams {
   const streams = createStreams({ ...service.config.streams, client: 'account' });
   const sessions = endWithSessions(service, unchangedVisits);
   const cookie = hostCookie(service.config, sessionCookie);
-  const closings = [sessions.close];
+  const keys = followKeys(service, wake);
+  const rides = new Map<object, FollowedRides<never, never>>();
 
-  /** Answers a request with a stream of this account, which ends with the session of the request. */
-  function open(ctx: RequestContext, { _id, member, deskKeyId }: CurrentAccount): Stream {
-    const stream = streams.open(ctx, _id);
-    sessions.add(
-      stream,
-      visitOf(cookie(ctx).read(), { accountId: _id, memberId: member.id, role: member.role, deskKeyId }),
-    );
-    return stream;
+  function ridesOf<Read extends { _id: string }, State extends { now: number }>(view: RideView<Read, State>) {
+    const followed = (rides.get(view) as FollowedRides<Read, State> | undefined) ?? followRides(service, wake, view);
+    rides.set(view, followed);
+    return followed;
   }
 
   return {
-    open,
-    /** The streams that show rides in this way. */
-    of<Read extends { _id: string; accountId: string }, State extends { now: number }>(
-      view: RideView<Read, State>,
-    ): RideStreams<Read, State> {
-      const followed = followRides(service, wake, view);
-      closings.push(followed.close);
-      return {
-        open(ctx, { account, ride, state }) {
-          followed.follow(ride, state, () => open(ctx, account));
-        },
-      };
+    open(ctx, { _id, member, deskKeyId }) {
+      const stream = streams.open(ctx, _id);
+      const of = { accountId: _id, memberId: member.id, role: member.role, deskKeyId };
+      sessions.add(stream, visitOf(cookie(ctx).read(), of));
+      return stream;
     },
+    latest: keys.latest,
+    followKey: (view, keyId, first) => ({ stream: (open) => keys.follow(view, keyId, first, open()) }),
+    followRide: (view, ride, state) => ({ stream: (open) => ridesOf(view).follow(ride, state, open) }),
     endAll: streams.endAll,
     close() {
-      for (const close of closings) close();
-      streams.close();
+      for (const each of [sessions, keys, ...rides.values(), streams]) each.close();
     },
   };
 }

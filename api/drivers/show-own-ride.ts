@@ -30,6 +30,7 @@ export const showOwnRide: DriverOperation<'GET'> = {
         pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
         destination: { lat: 40.7128, lng: -74.006 },
         passenger: { name: 'Sam Lee', phone: '+12025550178', callUrl: 'tel:+12025550178' },
+        eta: { minutes: 4, at: 1_795_269_840_000, source: 'route' },
         notes: 'Two suitcases; waiting at the main entrance.',
       },
     } satisfies Shape<typeof answer>,

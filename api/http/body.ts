@@ -55,11 +55,16 @@ export interface Form {
 
 /** Reads the form in the request's body, of at most 16,384 bytes. Throws a 400, 408 or 413. */
 export async function readForm(ctx: RequestContext): Promise<Form> {
+  const fields = await readParameters(ctx);
+  return { text: (name) => fields.get(name) ?? '' };
+}
+
+/** All parameters of such a form. */
+export async function readParameters(ctx: RequestContext): Promise<URLSearchParams> {
   if (!ctx.is('application/x-www-form-urlencoded') || !isPlain(ctx)) throw new AppError('invalid_request');
   await read(ctx, parseForm);
   // Does not use the parser's own result, which turns `a[b]` into nested objects.
-  const fields = new URLSearchParams(ctx.request.rawBody ?? '');
-  return { text: (name) => fields.get(name) ?? '' };
+  return new URLSearchParams(ctx.request.rawBody ?? '');
 }
 
 const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get('content-encoding'));

@@ -87,6 +87,7 @@ type RouteInSteps<M extends Method> = <Caller, Input, Result>(
 /** A route that reads a list with the filters of its query. */
 export const list: RouteInSteps<'GET'> = inSteps;
 export const post: RouteInSteps<'POST'> = inSteps;
+export const patch: RouteInSteps<'PATCH'> = inSteps;
 export const put: RouteInSteps<'PUT'> = inSteps;
 /** A DELETE route. Not called `delete`, which is a reserved word. */
 export const remove: RouteInSteps<'DELETE'> = inSteps;

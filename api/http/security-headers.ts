@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+import { type Tiles, tileOrigins } from '../../shared/base/tiles.ts';
 
 /** The headers of responses that are data: no page may frame them, and no browser may sniff or run them. */
 const protect = helmet({
@@ -28,15 +29,12 @@ function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
 }
 
 /**
- * The security headers of pages. They permit only our own scripts, styles and images, and map tiles of `tileOrigin`.
- * They replace helmet's `Referrer-Policy: no-referrer`, because it makes browsers send the forms of our own pages with
- * `Origin: null`.
+ * The security headers of pages. They permit only our own scripts, styles and images, and on pages with a map its
+ * `tiles`. They replace helmet's `Referrer-Policy: no-referrer`, because it makes browsers send the forms of our own
+ * pages with `Origin: null`. Some servers of tiles refuse requests without a referrer.
  */
-export function pageHeaders({
-  tileOrigin,
-  referrer = 'same-origin',
-  uses = [],
-}: PageHeaders = {}): ReadonlyMap<string, string> {
+export function pageHeaders({ tiles, referrer, uses = [] }: PageHeaders = {}): ReadonlyMap<string, string> {
+  const { imageOrigin, scriptOrigin } = tileOrigins(tiles);
   const policy = headersOf(
     helmet({
       contentSecurityPolicy: {
@@ -45,14 +43,14 @@ export function pageHeaders({
           defaultSrc: ["'none'"],
           scriptSrc: ["'self'"],
           styleSrc: ["'self'"],
-          imgSrc: ["'self'", 'data:', ...(tileOrigin ? [tileOrigin] : [])],
-          connectSrc: ["'self'"],
+          imgSrc: ["'self'", 'data:', ...(imageOrigin ? [imageOrigin] : [])],
+          connectSrc: ["'self'", ...(scriptOrigin ? [scriptOrigin] : [])],
           formAction: ["'self'"],
           baseUri: ["'none'"],
           frameAncestors: ["'none'"],
         },
       },
-      referrerPolicy: { policy: referrer },
+      referrerPolicy: { policy: referrer ?? (imageOrigin ? 'strict-origin' : 'same-origin') },
       strictTransportSecurity: false,
       xFrameOptions: { action: 'deny' },
       xPermittedCrossDomainPolicies: false,
@@ -68,7 +66,7 @@ export function pageHeaders({
 const phoneFeatures = ['camera', 'geolocation', 'microphone', 'screen-wake-lock'] as const;
 
 interface PageHeaders {
-  tileOrigin?: string;
-  referrer?: 'same-origin' | 'strict-origin';
+  tiles?: Tiles;
+  referrer?: 'strict-origin';
   uses?: readonly (typeof phoneFeatures)[number][];
 }

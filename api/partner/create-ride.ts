@@ -81,7 +81,8 @@ export const createRide: PartnerOperation<'POST'> = {
         carType: 'family',
         rideType: 'standard',
         passengerCount: 4,
-        passenger: { name: 'Sam Lee', phone: '+12025550178' },
+        passenger: { name: 'Sam Lee', phone: '+12025550178', locale: 'en-US' },
+        notify: { passenger: true, contacts: [{ name: 'Kim Lee', phone: '+12025550144', locale: 'es' }] },
         notes: 'Two suitcases; waiting at the main entrance.',
         distanceKm: 6.2,
         webhookUrl: 'https://partner.example/rides/events',
@@ -148,7 +149,8 @@ function assertNoNameRemoved(body: string): void {
 }
 
 /** A replay gets the first response again, so the status is always `bidding`. */
-function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof answer> {
+function present({ trackBaseUrl }: Config, found: CreationFields): Shape<typeof answer> {
+  const ride = { ...found, ...withoutNull(found.firstTerms) };
   return {
     rideId: ride._id,
     status: 'bidding',
@@ -159,3 +161,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     ...partnerFields('creation', ride),
   };
 }
+
+/** A field that was absent at creation is stored as null once it has changed. */
+const withoutNull = (terms: object = {}): object =>
+  Object.fromEntries(Object.entries(terms).map(([name, value]) => [name, value ?? undefined]));

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
+import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -78,14 +79,17 @@ export const listRides: PartnerOperation<'GET'> = {
     } satisfies Shape<typeof answer>,
   },
   errors: [],
-  route: ({ service: { config }, findCaller }) =>
+  route: ({ service, findCaller }) =>
     list(listRides, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
-      act: ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) =>
-        listKeyRides<ReadRide>(keyId, { ...filter, from, to, after }, { limit, projection: readFields }),
+      act: async ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) => {
+        const options = { limit, projection: readFields };
+        const found = await listKeyRides<ReadRide>(keyId, { ...filter, from, to, after }, options);
+        return { ...found, rides: await Promise.all(found.rides.map(withReportedPosition)) };
+      },
       present: ({ rides, hasOlder }): Shape<typeof answer> => ({
-        rides: rides.map((ride) => presentFields(config, ride)),
+        rides: rides.map((ride) => presentFields(service.config, ride, service.now())),
         nextCursor: (hasOlder && rides.at(-1)?._id) || null,
       }),
     }),

@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import { lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
 import { lookUpReported, withReportedPosition } from '../../shared/rides/read-ride.ts';
-import type { ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
+import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
 import type { PartnerOperation } from './operation.ts';
@@ -25,7 +25,7 @@ const answer = objectSchema(
   { title: 'Ride', optional: [...optionalFields, 'liveLocation'] },
 );
 
-type ShownRide = ReadRide & Pick<Ride, 'leg'> & { now: Date; reported?: ReportedPosition };
+type ShownRide = ReadRide & { now: Date };
 
 /** Contract, section 4.2. */
 export const retrieveRide: PartnerOperation<'GET'> = {
@@ -48,13 +48,15 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   errors: ['ride_not_found'],
   route({ service }) {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
-    const projection = { ...readFields, leg: 1, now: '$$NOW', reported: { $first: '$reported' } };
+    const projection = { ...readFields, now: '$$NOW', reported: { $first: '$reported' } };
     const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
       present: (ride): Shape<typeof answer> => {
-        const liveLocation = positionAt(ride, ride.now.getTime());
-        return { ...presentFields(service.config, ride), ...(liveLocation && { liveLocation }) };
+        const now = ride.now.getTime();
+        const liveLocation = positionAt(ride, now);
+        void askIfOffRoute(service, ride);
+        return { ...presentFields(service.config, ride, now), ...(liveLocation && { liveLocation }) };
       },
     });
   },

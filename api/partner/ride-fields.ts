@@ -1,5 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { type EtaFields, etaFields, etaOf } from '../../shared/rides/arrival.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fieldsIn, projectionOf, schemasIn } from '../../shared/rides/fields.ts';
 import {
@@ -9,6 +10,7 @@ import {
   cancelReason,
   carType,
   driverName,
+  eta,
   fare,
   lat,
   lng,
@@ -25,7 +27,7 @@ import {
   unixMs,
   vehicle,
 } from '../../shared/rides/public-schemas.ts';
-import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
+import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { distanceKm, exampleOffer, exampleRideId, exampleTrackUrl } from './fields.ts';
 
@@ -60,6 +62,7 @@ export const rideFields = {
     { description: 'The driver. Present once an offer is accepted.' },
   ),
   agreedPrice,
+  eta,
   trackUrl,
   cancelledBy,
   cancelReason,
@@ -86,6 +89,7 @@ export const optionalFields = [
   'driversAsked',
   'driver',
   'agreedPrice',
+  'eta',
   'cancelledBy',
   'cancelReason',
   'replacedBy',
@@ -113,6 +117,7 @@ export const exampleRide = {
   destination: { lat: 40.7128, lng: -74.006 },
   driver: { ...exampleOffer.driver, phone: '+12025550143' },
   agreedPrice: 24.5,
+  eta: { minutes: 3, at: 1_795_269_785_127, source: 'route' },
   trackUrl: exampleTrackUrl,
   reference: given.reference.examples[0],
   createdAt: 1_795_269_600_031,
@@ -147,15 +152,19 @@ export const readFields = {
   offersCount: { $ifNull: ['$offersCount', { $size: '$offers' }] },
   erasedAt: 1,
   driversAsked: { $size: { $ifNull: ['$asked', []] } },
+  ...etaFields,
 } as const;
 
 export type ReadRide = Pick<
   Ride,
-  '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'driversAsked' | 'statusesAt'>
+  '_id' | Exclude<keyof typeof readFields, 'offersCount' | 'driversAsked' | 'statusesAt' | `offers.${string}`>
 > &
-  RideWithSteps & { offersCount: number; driversAsked: number };
+  EtaFields &
+  RideWithSteps & { offersCount: number; driversAsked: number; reported?: ReportedPosition };
 
-export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ride: ReadRide) {
+/** The fields of a ride at a time (Unix ms). A live ride that moves needs the reported position for its ETA. */
+export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ride: ReadRide, nowMs: number) {
+  const eta = etaOf(ride, nowMs);
   return {
     rideId: ride._id,
     status: ride.status,
@@ -168,6 +177,7 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     pickup: ride.pickup,
     destination: ride.destination,
     ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
+    ...(eta && { eta }),
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
     ...(ride.cancelReason && { cancelReason: ride.cancelReason }),

@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts';
 import { acceptOffer } from './accept-offer.ts';
 import { cancelRide } from './cancel-ride.ts';
+import { changeRequest } from './change-request.ts';
 import { createRide } from './create-ride.ts';
 import { listEvents } from './event-feed.ts';
 import { fareHint } from './fare-hint.ts';
@@ -11,8 +12,10 @@ import type { PartnerApi, PartnerOperation } from './operation.ts';
 import { raiseFare } from './raise-fare.ts';
 import { resendEvent } from './resend-event.ts';
 import { retrieveRide } from './retrieve-ride.ts';
+import { retrieveUsage } from './retrieve-usage.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
+import { downloadStatement, listStatements, retrieveStatement } from './statements.ts';
 import { withWarnings } from './warnings.ts';
 import { webhookSources } from './webhook-sources.ts';
 
@@ -23,12 +26,17 @@ export const partnerOperations: readonly PartnerOperation[] = [
   retrieveRide,
   listOffers,
   acceptOffer,
+  changeRequest,
   raiseFare,
   cancelRide,
   fareHint,
   listEvents,
   listRideEvents,
   resendEvent,
+  listStatements,
+  retrieveStatement,
+  downloadStatement,
+  retrieveUsage,
   ...manualSteps,
   webhookSources,
   serviceInformation,

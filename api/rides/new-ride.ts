@@ -1,10 +1,18 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
+import { canBeTexted } from '../../shared/base/e164.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { carTypes } from '../../shared/base/terms.ts';
+import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
-import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
+import {
+  type AutoAccept,
+  type ChangedTerms,
+  type Location,
+  type RideRequest,
+  rideTypes,
+} from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
 import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
@@ -54,12 +62,53 @@ const webhookUrl = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>)
     .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
     .messages({ 'target.refused': '{{#label}} {{#refusal}}' });
 
+const notE164 = '{{#label}} must be a phone number in E.164 form, such as +12025550143, because it is texted';
+
+const locale = Joi.string()
+  .max(35)
+  .empty(Joi.valid(null, ''))
+  .custom((value: string, helpers) => {
+    try {
+      return new Intl.Locale(value).toString();
+    } catch {
+      return helpers.error('locale.form');
+    }
+  })
+  .meta({ openapi: {} })
+  .messages({ 'locale.form': '{{#label}} must be a BCP 47 language tag, such as es or pt-BR' })
+  .description('The language that they read, as a BCP 47 tag such as `es-MX`.');
+
+const textedPhone = Joi.string()
+  .custom((value: string, helpers) => (canBeTexted(value) ? value : helpers.error('phone.form')))
+  .meta({ openapi: { pattern: '^\\+[1-9][0-9]{6,14}$' } })
+  .messages({ 'phone.form': notE164 });
+
+const notify = Joi.object({
+  passenger: Joi.boolean()
+    .strict()
+    .empty(null)
+    .description('The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form.'),
+  contacts: Joi.array()
+    .items(
+      Joi.object({
+        name: textUpTo(100).description('Their name.'),
+        phone: textedPhone.required().description('Their phone number, in E.164 form.'),
+        locale,
+      }),
+    )
+    .max(maxContacts)
+    .empty(null)
+    .description('Others who are told that a driver was found, and how the ride ended.'),
+}).empty(null);
+
 /** The schemas of the optional fields with rules that their rows (fields.ts) do not say. */
 const ownSchemas = {
   passenger: Joi.object({
     name: text.description('Their name.'),
     phone: text.description('Their phone number.'),
+    locale,
   }).empty(null),
+  notify,
   notes: textUpTo(200),
   reference,
   metadata,
@@ -113,8 +162,47 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     ...described({ ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) }),
   })
     .required()
+    .custom((given: GivenRequest, helpers) =>
+      given.notify?.passenger && !canBeTexted(given.passenger?.phone)
+        ? helpers.error('passenger.phone', {}, helpers.state.localize?.(['passenger', 'phone']))
+        : given,
+    )
     .meta({ openapi: { title: 'NewRide' } })
+    .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
+}
+
+/** The body of a change: each field as in a creation, but none is required and none has a default. */
+export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
+  const changeable = fieldNames.filter((name) => rowOf(name).changes);
+  const schemas: Record<string, Joi.Schema> = { ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) };
+  return Joi.object({
+    destination: location.empty(null).description('The new end of the ride, while it is `bidding`.'),
+    passengerCount: Joi.number()
+      .integer()
+      .min(1)
+      .max(7)
+      .empty(null)
+      .description('Number of passengers, while it is `bidding`.'),
+    ...described(Object.fromEntries(changeable.map((name) => [name, schemas[name]]))),
+  })
+    .required()
+    .meta({ openapi: { title: 'ChangedTerms' } })
+    .label('The request body');
+}
+
+/** The terms that a body which `changedTermsSchema` has validated changes. An empty list removes the entries. */
+export function changedTerms(given: GivenRequest): ChangedTerms {
+  const request = rideRequest({
+    ...given,
+    pickup: { lat: 0, lng: 0 },
+    destination: given.destination ?? { lat: 0, lng: 0 },
+  });
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, request[name as keyof ChangedTerms] ?? value]],
+    ),
+  );
 }
 
 type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };
@@ -124,7 +212,7 @@ type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?
  * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: GivenRequest): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
+  const { pickup, destination, passenger, notify, notes, webhookUrl, metadata, autoAccept } = given;
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
@@ -134,7 +222,10 @@ export function rideRequest(given: GivenRequest): RideRequest {
     passengerCount: given.passengerCount,
     distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
     ...(notes !== undefined && { notes }),
-    ...(passenger && { passenger: omitUndefined({ name: passenger.name, phone: passenger.phone }) }),
+    ...(passenger && {
+      passenger: omitUndefined({ name: passenger.name, phone: passenger.phone, locale: passenger.locale }),
+    }),
+    ...(notify && { notify: toNotify(notify) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(given.reference !== undefined && { reference: given.reference }),
     ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
@@ -161,6 +252,12 @@ const inFixedOrder = (name: FieldName, list: readonly unknown[]) =>
 
 const toLimits = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept) =>
   omitUndefined({ maxPrice, maxEtaMinutes, waitSeconds });
+
+const toNotify = ({ passenger, contacts }: NonNullable<GivenFields['notify']>) =>
+  omitUndefined({
+    passenger,
+    contacts: contacts?.map((each) => omitUndefined({ name: each.name, phone: each.phone, locale: each.locale })),
+  });
 
 const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
 

@@ -2,25 +2,10 @@ import type { Context } from '../../shared/base/context.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { FollowRide, RideView } from '../../web/kit/answer.ts';
 import { tooMany } from './open-limits.ts';
 import { eventText, type Stream } from './streams.ts';
 import { watch } from './watch.ts';
-
-/** The view of a ride that one kind of page shows. */
-export interface RideView<Read, State> {
-  /** The projection for reading a ride. */
-  fields: object;
-  /** Adds data that is not stored in the ride. */
-  complete?(ride: Read): Promise<Read>;
-  /** The state to show, or null if the ride is no longer shown: then its streams end. Pure. */
-  stateOf(ride: Read): State | null;
-  /** True for the final state. */
-  isLast(state: State): boolean;
-  /** True if the state is sent even if only its time has changed. */
-  isAlwaysNews?(state: State): boolean;
-  /** Each ride is read at least this often, because not every change causes a wake-up. */
-  pollMs: number;
-}
 
 interface Viewer {
   stream: Stream;
@@ -28,18 +13,18 @@ interface Viewer {
   shown: string;
 }
 
-interface FollowedRides<Read, State> {
+export interface FollowedRides<Read, State> {
   /**
    * Opens a stream with `open`, sends the ride's state now and at every change, and ends the stream after the last
    * state. Throws `too_many_streams`.
    */
-  follow(ride: Read, state: State, open: () => Stream): void;
+  follow: FollowRide<Read, State>;
   close(): void;
 }
 
 /** Feeds the streams of rides in this process. */
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
-  { log, config }: Context,
+  service: Context,
   wake: Wake,
   {
     fields,
@@ -50,6 +35,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     pollMs,
   }: RideView<Read, State>,
 ): FollowedRides<Read, State> {
+  const { log, config } = service;
   const followed = watch<Viewer>({
     async look(watched) {
       const rideIds = [...watched.keys()];
@@ -59,7 +45,8 @@ export function followRides<Read extends { _id: string }, State extends { now: n
           { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 },
         )
         .toArray();
-      for (const ride of await Promise.all(found.map(complete))) show(ride, watched.get(ride._id) ?? []);
+      for (const ride of await Promise.all(found.map((ride) => complete(ride, service))))
+        show(ride, watched.get(ride._id) ?? []);
     },
     pollMs,
     onNews: (note) => wake.onRideChange((rideId) => note(rideId)),

@@ -16,6 +16,7 @@ import { commandOf, type Program, readTime, recordedUnder, type Words } from '..
 import { accessCommands } from './access.ts';
 import { backupCommands } from './backup.ts';
 import { doctorCommands } from './doctor.ts';
+import { optOutCommands } from './opt-outs.ts';
 import { resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
 import { waitingCommands } from './waiting.ts';
 import { assertRedis, kinds, resendAll, type Suspendable, setPaused, setSuspended, waitForRedis } from './work.ts';
@@ -194,6 +195,7 @@ pending events, instead of 30 days after its end
     }),
     ...doctorCommands,
     ...backupCommands,
+    ...optOutCommands,
     ...accessCommands,
   },
 };

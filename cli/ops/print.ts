@@ -46,10 +46,12 @@ export function queueLines({ queues, redis, backlog }: QueuesAnswer): string[] {
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
     `Oldest test event or redelivery overdue: ${late(backlog.oldestAttemptSeconds)}`,
     `Oldest mail overdue: ${late(backlog.oldestMailSeconds)}`,
+    `Oldest text message overdue: ${late(backlog.oldestMessageSeconds)}`,
     `Rides with events to send: ${counted(overdue.rides)}`,
     `Timers due: ${counted(overdue.timers)}`,
     `Test events and redeliveries due: ${counted(overdue.attempts)}`,
     `Mails due: ${counted(overdue.mails)}`,
+    `Text messages due: ${counted(overdue.messages)}`,
     ...waitingLines(backlog.waitingByKey),
   ];
 }
@@ -89,7 +91,7 @@ function waitingLines(waiting: BacklogReport['waitingByKey']): string[] {
 
 /** The result of the last turn of a full sweep (workers/periodic/sweeper/sweep.ts). */
 export type SweepAnswer = { swept: true; seconds: number } & Partial<
-  Record<'timers' | 'deliveries' | 'attempts' | 'mails' | 'visited' | 'failed', number>
+  Record<'timers' | 'deliveries' | 'attempts' | 'mails' | 'messages' | 'visited' | 'failed', number>
 >;
 
 export function sweepLines({
@@ -98,12 +100,13 @@ export function sweepLines({
   deliveries = 0,
   attempts = 0,
   mails = 0,
+  messages = 0,
   visited,
   failed,
 }: SweepAnswer): string[] {
   return [
     `Checked ${visited} rides and attempts in ${seconds} s.`,
-    `Added ${timers + deliveries + attempts + mails} missing jobs: ${timers} timers, ${deliveries} events, ${attempts} redeliveries or test events, ${mails} mails.`,
+    `Added ${timers + deliveries + attempts + mails + messages} missing jobs: ${timers} timers, ${deliveries} events, ${attempts} redeliveries or test events, ${mails} mails, ${messages} text messages.`,
     ...(failed ? [`${failed} failed: the next sweep retries them. See the workers' log for the reasons.`] : []),
   ];
 }
@@ -114,6 +117,7 @@ export function rideLines({
   cancelled,
   events,
   redeliveries,
+  messages,
   timers,
   ...facts
 }: RideHistory & { cancelled?: true }): string[] {
@@ -146,8 +150,17 @@ export function rideLines({
     ...timers.map(({ name, dueAt }) => `Timer           ${name}, due ${timeText(dueAt)}`),
     '',
     ...aligned([['SEQ', 'AT (UTC)', 'EVENT', 'BY', 'DELIVERY'], ...eventRows, ...redeliveryRows]),
+    ...messageLines(messages),
     ...(cancelled ? ['The ride is cancelled; the partner is notified.'] : []),
   ];
+}
+
+function messageLines(messages: RideHistory['messages']): string[] {
+  if (messages.length === 0) return [];
+  const rows = messages.map(({ at, kind, person, state, reason, numberId }) => [
+    ...[timeText(at), kind, person, [state, reason].filter(Boolean).join(' '), numberId ?? ''],
+  ]);
+  return ['', ...aligned([['AT (UTC)', 'TEXT', 'TO', 'OUTCOME', 'NUMBER'], ...rows])];
 }
 
 const rideLabels: Record<string, string> = {

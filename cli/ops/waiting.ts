@@ -13,7 +13,8 @@ export const waitingCommands = {
     summary: 'shows waiting jobs and how late they are',
     options: { by: { type: 'string', isHidden: true } },
     about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-many events, timers and mails wait, how late the oldest is,
+many events, timers, mails and text messages wait, how late
+the oldest is,
 and which keys have waiting events. A slow partner is listed
 first. Without Redis, shows the problem of Redis and the
 part from MongoDB.`,

@@ -1,10 +1,10 @@
 import type { EventBody, ListedOffer, Partner, ReceivedEvent, Receiver, Ride } from './partner.ts';
 import { type Timeline, watchRide } from './timeline.ts';
 
-/** The ride that every demo plays. */
+/** The ride that every demo plays: across a river of Gothenburg, whose streets are in dev/streets/. */
 export const trip = {
-  pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
-  destination: { lat: 40.7074, lng: -74.0113, address: 'Wall Street' },
+  pickup: { lat: 57.6997, lng: 11.9523, address: 'Järntorget' },
+  destination: { lat: 57.7074, lng: 11.9385, address: 'Lindholmen' },
   fare: 24.5,
   passenger: { name: 'Jane Doe', phone: '+12025550100' },
   notes: 'Two suitcases',
@@ -111,7 +111,7 @@ function checkChosen({ body }: ReceivedEvent, { price, driver }: ListedOffer): v
 /** Creates the ride, and shows and checks its events as they arrive. */
 async function startRide(timeline: Timeline, partner: Partner, receiver: Receiver, eventTimeoutMs: number) {
   const ride = await partner.createRide(trip);
-  const route = `${trip.pickup.address} to ${trip.destination.address}, ${ride.distanceKm} km`;
+  const route = `${trip.pickup.address} to ${trip.destination.address}, ${ride.distanceKm} km straight`;
   timeline.entry(ride.status, `you request: ${route}, ${usd(ride.fare)}`);
   timeline.note(`Live map: ${ride.trackUrl}`);
   let previous: ReceivedEvent | undefined;
@@ -120,7 +120,7 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
     watch: watchRide(timeline, partner, ride.rideId, trip),
     async next(expected?: string): Promise<ReceivedEvent> {
       const received = await receiver.next(eventTimeoutMs);
-      timeline.entry(received.body.status ?? 'bidding', describeEvent(received, ride), received.receivedAt);
+      timeline.entry(received.body.status ?? 'bidding', describeEvent(received), received.receivedAt);
       if (expected !== undefined) checkName(received, expected);
       checkEvent(received, ride, previous);
       previous = received;
@@ -138,14 +138,11 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
 /** Describes the event, and whether its signature is valid. */
-function describeEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
-  return `${describeBody(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
+function describeEvent({ isVerified, sequence, body }: ReceivedEvent): string {
+  return `${describeBody(body)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
 }
 
-function describeBody(
-  { event, status, offer, driver, fare, agreedPrice = fare }: EventBody,
-  { distanceKm }: Ride,
-): string {
+function describeBody({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody): string {
   const { pickup, destination } = trip;
   const firstName = driver?.name.split(' ')[0];
   if (offer) return `${offer.driver.name} offers ${usd(offer.price)}, ${offer.etaMinutes} min away`;
@@ -155,7 +152,7 @@ function describeBody(
     case 'arrived':
       return `${firstName} is at ${pickup.address}`;
     case 'in_progress':
-      return `${firstName} drives to ${destination.address}, ${distanceKm} km`;
+      return `${firstName} drives to ${destination.address}`;
     case 'completed':
       return `at ${destination.address}, ${usd(agreedPrice ?? 0)} paid`;
     default:

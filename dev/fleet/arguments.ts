@@ -26,7 +26,7 @@ the end they cancel their rides and go offline.
   --keys FILE         uses existing drivers: one key per line
 
 Examples
-  npm run fleet -- --drivers 200 --area 40.758,-73.9855,5
+  npm run fleet -- --drivers 200 --area 57.7,11.95,4
   npm run fleet -- --drivers 20 --area=-33.87,151.21,3 \\
     --seed 7 --speed 20
   npm run fleet -- --keys drivers.txt \\
@@ -75,7 +75,7 @@ function parseArea(value: string | undefined): Area {
   const parts = value.split(',');
   const [lat = Number.NaN, lng = Number.NaN, km = Number.NaN] = parts.map((part) => (part.trim() ? Number(part) : NaN));
   const isArea = parts.length === 3 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && km > 0 && km <= 1_000;
-  if (!isArea) throw new UsageError('--area must be LAT,LNG,KM, such as 40.758,-73.9855,5');
+  if (!isArea) throw new UsageError('--area must be LAT,LNG,KM, such as 57.7,11.95,4');
   return { lat, lng, km };
 }
 

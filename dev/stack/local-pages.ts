@@ -2,6 +2,7 @@ import type { Middleware, RequestContext } from '../../api/part.ts';
 
 /** Pages of a development stack, for this machine only. */
 export const mailBoxPath = '/dev/mail';
+export const messageBoxPath = '/dev/messages';
 export const receiverPath = '/dev/receiver';
 
 /** The account of the stack's test key. It signs in to the dashboard with the code that the mail box shows. */

@@ -1,6 +1,6 @@
 import { queueBoardPath } from '../../web/operators/queue-board-path.ts';
 import { type Style, styled } from '../terminal/style.ts';
-import { mailBoxPath, receiverPath } from './local-pages.ts';
+import { mailBoxPath, messageBoxPath, receiverPath } from './local-pages.ts';
 
 /** Processes write their lines up to 0.1 s late, so lines are held this long and sorted by time. */
 const heldMs = 200;
@@ -125,7 +125,7 @@ export function parseEntry(line: string): LogEntry | undefined {
 }
 
 /** Hides the requests of the developer's own tools: some of them poll every few seconds. */
-const toolRoutes = new Set([queueBoardPath, mailBoxPath, receiverPath, '/healthz']);
+const toolRoutes = new Set([queueBoardPath, mailBoxPath, messageBoxPath, receiverPath, '/healthz']);
 
 function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
   const isFromTools = path === '/favicon.ico' || toolRoutes.has(route ?? '');
@@ -149,6 +149,8 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
+    case 'message':
+      return row(entry, `text message: ${entry.kind}`, texted(entry));
     case 'manual attempt':
       return row(entry, entry.kind === 'test' ? 'test event' : `event ${entry.seq} again`, delivery(entry));
     default:
@@ -201,6 +203,11 @@ function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry
 function mailed({ outcome, reason = '' }: LogEntry): string {
   if (outcome === 'kept') return `read it at ${styled('accent', mailBoxPath)}`;
   return outcome === 'sent' ? styled('good', 'sent') : styled('bad', `not sent: ${reason}`);
+}
+
+function texted({ outcome, reason = '' }: LogEntry): string {
+  if (outcome === 'kept') return `read it at ${styled('accent', messageBoxPath)}`;
+  return outcome === 'sent' ? styled('good', 'sent') : styled('bad', `not sent: ${reason || outcome}`);
 }
 
 /** The text of an entry without its own format, field by field. */

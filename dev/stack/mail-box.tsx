@@ -9,6 +9,7 @@ import { renderDocument } from '../../web/kit/document.tsx';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { Time } from '../../web/kit/facts.tsx';
 import { mailBoxPath, onlyLocal } from './local-pages.ts';
+import { withLinks } from './with-links.tsx';
 
 const shownMails = 50;
 
@@ -93,19 +94,8 @@ function MailCard({ mail, text }: ShownMail) {
           <CopyButton text={code} what="code" />
         </p>
       )}
+      {/* The link of a code mail signs in with one click. */}
       {text && <pre>{withLinks(text.text)}</pre>}
     </article>
   );
 }
-
-/** A text whose addresses are links: the link of a code mail signs in with one click. */
-const withLinks = (text: string) =>
-  text.split(/(https?:\/\/\S+)/).map((piece) =>
-    /^https?:/.test(piece) ? (
-      <a key={piece} href={piece}>
-        {piece}
-      </a>
-    ) : (
-      piece
-    ),
-  );

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { queueBoardPath } from '../../web/operators/queue-board-path.ts';
 import { styled } from '../terminal/style.ts';
-import { devEmail, mailBoxPath } from './local-pages.ts';
+import { devEmail, mailBoxPath, messageBoxPath } from './local-pages.ts';
 import { dataDirOf, runningStacks, type StackState } from './stack-state.ts';
 import type { TestKey } from './test-key.ts';
 
@@ -23,6 +23,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     'Sign in as': `${accent(devEmail)}, with the code from ${env.SMTP_URL ? 'the mail' : 'Mail'}`,
     "Driver's page": accent(`${url}/drive`),
     Docs: accent(`${url}/docs`),
+    'Text messages': accent(`${url}${messageBoxPath}`),
     Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),
     'Queue board': accent(`${url}${queueBoardPath}`),
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start creates a new one'),
@@ -43,8 +44,8 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     `KEY=${key?.key ?? 'svc_test_...'}`,
     `curl -s ${url}/v1/rides -H "Authorization: Bearer $KEY" \\`,
     `  -H 'Content-Type: application/json' -d '{ "fare": 24.5,`,
-    `  "pickup": { "lat": 40.758, "lng": -73.9855 },`,
-    `  "destination": { "lat": 40.7128, "lng": -74.006 } }'`,
+    `  "pickup": { "lat": 57.6997, "lng": 11.9523 },`,
+    `  "destination": { "lat": 57.7074, "lng": 11.9385 } }'`,
     '',
   ];
 }

@@ -7,6 +7,8 @@ import { startMongo } from '../servers/mongo.ts';
 import type { RunningProcess } from '../servers/processes.ts';
 import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
+import { type RoutingServer, startRoutingServer } from '../streets/routing-server.ts';
+import { streetTiles } from '../streets/street-tiles.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
 import { keepRunning, type RestartingProcess } from './keep-running.ts';
@@ -38,7 +40,8 @@ export type Stack = {
 };
 
 /**
- * Starts MongoDB and Redis, unless MONGO_URL or REDIS_URL is set, then the API and a process for each worker pool.
+ * Starts MongoDB, Redis and a routing server, unless MONGO_URL, REDIS_URL or ROUTING_URL is set, then the API and a process
+ * for each worker pool.
  * Restarts each one that dies. If one cannot be started, stops the others and rejects.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -51,9 +54,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   // The servers are started first and stop last, because the services need them to end cleanly.
   let serverCount = 0;
   let build = '';
+  let routing: RoutingServer | undefined;
   const stop = async () => {
     await Promise.all(started.slice(serverCount).map((kept) => kept.stop()));
     await Promise.all(started.slice(0, serverCount).map((kept) => kept.stop()));
+    await routing?.stop();
     if (build) await fs.rm(build, { recursive: true, force: true });
   };
   const compile = async () => {
@@ -76,7 +81,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const local = options.settings?.WEBHOOK_LOCAL_TARGETS ?? process.env.WEBHOOK_LOCAL_TARGETS;
     // The stack delivers to its own receiver (receiver.ts).
     const WEBHOOK_LOCAL_TARGETS = [new URL(url).origin, local].filter(Boolean).join(',');
-    const given = { ...options.settings, PORT: String(options.port), WEBHOOK_LOCAL_TARGETS };
+    if (!process.env.ROUTING_URL) routing = await startRoutingServer();
+    const given = {
+      ...(routing && { ROUTING_URL: routing.url }),
+      ...(!process.env.TILE_URL && { TILE_URL: await streetTiles() }),
+      ...options.settings,
+      PORT: String(options.port),
+      WEBHOOK_LOCAL_TARGETS,
+    };
     const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
     await removeAbandonedFolders();
     await checkRedis();

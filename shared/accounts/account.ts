@@ -9,7 +9,7 @@ import type { AppliedForm } from './sent-form.ts';
 
 /**
  * The roles of members. `owner` may do everything, `developer` builds the integration, `desk` books rides, and
- * `finance` reads usage and statements. web/kit/roles.ts groups them, and web/dashboard/rights.ts lists the pages of each role.
+ * `finance` reads usage and statements. web/kit/roles.ts groups them, and each page lists its roles.
  */
 export const roles = ['owner', 'developer', 'desk', 'finance'] as const;
 export type Role = (typeof roles)[number];

@@ -3,6 +3,7 @@ import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
 import { settings, settingTopics } from './settings.ts';
 import { findSimilar, type UnknownSetting } from './similar-settings.ts';
+import { type Tiles, tilesFrom } from './tiles.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -21,7 +22,7 @@ export interface Config {
    * pickup. After the last one, a round runs every `repeatMs`.
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
-  /** Set if the operator has a routing server. Its durations are multiplied by `durationFactor`. */
+  /** Set if the operator has a routing server, whose durations are multiplied by `durationFactor`. */
   routing?: { durationFactor: number };
   webhookLocalTargets: readonly string[];
   /** The addresses and CIDR ranges from which webhooks are sent; empty if the setting is unset. */
@@ -31,8 +32,8 @@ export interface Config {
   keepAliveMs: number;
   /** The hosts that `Strict-Transport-Security` covers. */
   hsts: 'host' | 'subdomains';
-  /** The map tiles of the live map; without them the background is plain. */
-  tiles?: { url: string; attribution: string };
+  /** The tiles of the maps; without them the background is plain. */
+  tiles?: Tiles;
   /** The target of "I need help" on the live map: a `tel:` address with its phone number, or a page. */
   help?: { url: string; phone?: string };
   /** Limits on the open page streams of one process: in total, per client address and per ride. */
@@ -68,8 +69,11 @@ export interface Config {
     'webhooks-slow': number;
     routing: number;
     mail: number;
+    messages: number;
   };
   mailFrom: string;
+  /** The sender of text messages, and the most of them about the rides of an account per day. */
+  sms: { from: string; perAccountDay: number };
   /** Variables that are not settings, but resemble one. Only their names: a value may be a secret. */
   unknownSettings: readonly UnknownSetting[];
   /** Kept separate, so that dumping the other settings never prints the secrets. */
@@ -78,6 +82,7 @@ export interface Config {
     redisUrl: string;
     keys: SecretsKeys;
     smtpUrl: string;
+    smsUrl: string;
     opsToken: string;
     geocoderUrl: string;
     /** May contain a token. */
@@ -183,7 +188,7 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     keepAliveMs: value.KEEP_ALIVE_SECONDS * 1_000,
     hsts: value.HSTS,
-    ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
+    ...(value.TILE_URL && { tiles: tilesFrom(value.TILE_URL, value.TILE_ATTRIBUTION) }),
     ...helpFrom(value.SUPPORT_PHONE, value.SUPPORT_URL),
     streams: Object.freeze({
       all: value.MAX_STREAMS,
@@ -223,14 +228,17 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
       routing: value.ROUTING_CONCURRENCY,
       mail: value.MAIL_CONCURRENCY,
+      messages: value.MESSAGES_CONCURRENCY,
     }),
     mailFrom: value.MAIL_FROM ?? '',
+    sms: Object.freeze({ from: value.SMS_FROM ?? '', perAccountDay: value.SMS_PER_ACCOUNT_DAY }),
     unknownSettings: Object.freeze(unknownSettings),
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL ?? '',
       keys: Object.freeze(value.SECRETS_KEY ?? []),
       smtpUrl: value.SMTP_URL ?? '',
+      smsUrl: value.SMS_URL ?? '',
       opsToken: value.OPS_TOKEN ?? '',
       geocoderUrl: value.GEOCODER_URL ?? '',
       routingUrl: value.ROUTING_URL ?? '',

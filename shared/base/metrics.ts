@@ -85,6 +85,14 @@ export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
   help: 'Requests that drivers received, in dispatch rounds and between them',
 });
 
+export const routeRequests = counter('rides_route_requests_total', {
+  help: 'Routes that were asked for: road, no_route, implausible, failed, or rests while the routing server is not asked',
+  labels: ['outcome'],
+});
+export const routingRests = gauge('rides_routing_rests', {
+  help: '1 from five failures of the routing server in a row until it answers this process again, else 0',
+});
+
 export const timerLag = histogram('rides_timer_lag_seconds', {
   help: 'From the due time of a timer to the change that it made',
   labels: ['timer'],
@@ -156,6 +164,13 @@ export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds'
 });
 export const oldestOverdueMail = gauge('rides_oldest_overdue_mail_seconds', {
   help: 'Time since the oldest overdue mail was due, from MongoDB; 0 if there is none, NaN if unknown',
+});
+export const oldestOverdueMessage = gauge('rides_oldest_overdue_message_seconds', {
+  help: 'Time since the oldest overdue text message was due, from MongoDB; 0 if there is none, NaN if unknown',
+});
+export const messageOutcomes = counter('rides_messages_total', {
+  help: 'Text messages, by outcome; a message counts as sent when the provider accepts it, and again when its delivery is known',
+  labels: ['outcome'],
 });
 export const queueJobs = gauge('rides_queue_jobs', {
   help: 'Jobs in a queue, from Redis; NaN if unknown',

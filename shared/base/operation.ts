@@ -2,7 +2,7 @@ import Joi from 'joi';
 import type { ErrorCode } from './errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An operation of an API, as the documentation describes it. Every API route needs one. */
 export interface Operation<M extends Method = Method> {
@@ -30,7 +30,7 @@ export interface Operation<M extends Method = Method> {
     /** The schema of the body; absent for a 204. */
     schema?: JsonSchema;
     /** The media type; JSON if absent. */
-    mediaType?: 'text/event-stream';
+    mediaType?: 'text/event-stream' | 'text/csv';
     /** The headers that the documentation does not add to every response of its kind. */
     headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'X-Service-Replayed')[];
     example?: object | string;
@@ -46,6 +46,7 @@ export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);
 export const tags = {
   rides: ['Rides', 'Request a ride, choose an offer, follow the trip.'],
   feed: ['Event feed', 'Read events if you missed a webhook or have no receiver.'],
+  billing: ['Statements and usage', 'Reconcile what you pay, and count your rides.'],
   manual: ['Manual steps', 'Control the driver and the clock of a test ride.'],
   service: ['Service', 'Information about this service.'],
   driver: ['Driver', 'Your profile, your position and your availability.'],

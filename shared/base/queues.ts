@@ -6,7 +6,16 @@ import type { TimerName } from './terms.ts';
 import type { Tracing } from './tracing.ts';
 
 /** The names of the worker pools. Each pool runs the jobs of the queue with the same name. */
-export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
+export const poolNames = [
+  'bidding',
+  'simulator',
+  'dispatch',
+  'webhooks',
+  'webhooks-slow',
+  'routing',
+  'mail',
+  'messages',
+] as const;
 export type PoolName = (typeof poolNames)[number];
 
 /** The data of a job contains only ids: the worker reads everything else from MongoDB. */
@@ -22,6 +31,9 @@ export interface DeliveryJob {
 export interface MailJob {
   mailId: string;
 }
+export interface MessageJob {
+  messageId: string;
+}
 /** A requested attempt: a test event or a redelivery. */
 export interface AttemptJob {
   attemptId: string;
@@ -34,7 +46,9 @@ export interface Queues {
   dispatch: Queue<TimerJob>;
   webhooks: Queue<DeliveryJob | AttemptJob>;
   'webhooks-slow': Queue<DeliveryJob | AttemptJob>;
+  routing: Queue<TimerJob>;
   mail: Queue<MailJob>;
+  messages: Queue<TimerJob | MessageJob>;
 }
 
 /**
@@ -68,7 +82,9 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
     dispatch: create('dispatch'),
     webhooks: create('webhooks'),
     'webhooks-slow': create('webhooks-slow'),
+    routing: create('routing'),
     mail: create('mail'),
+    messages: create('messages'),
   };
 }
 
@@ -76,7 +92,7 @@ interface NewJob {
   /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
   id: string;
   name: string;
-  data: TimerJob | DeliveryJob | AttemptJob | MailJob;
+  data: TimerJob | DeliveryJob | AttemptJob | MailJob | MessageJob;
   /** The due time on MongoDB's clock. Without it, the job is due at once. */
   dueAt?: Date;
   /**

@@ -89,12 +89,12 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
           '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
         'secretsKey.twice': '{{#label}} must list each key once',
       })
-      .description('Encrypts signing secrets and mails, and signs sign-in codes.')
+      .description('Encrypts signing secrets, mails and text messages, and signs sign-in codes.')
       .note('32 random bytes in base64 (`openssl rand -base64 32`), or a comma-separated list of such keys.')
       .note(
         'The first key encrypts, and every key of the list decrypts ([rotation](operations.md#rotating-secrets_key)).',
       )
-      .tag('API', 'webhooks', 'webhooks-slow', 'mail', 'migrate', 'keys'),
+      .tag('API', 'webhooks', 'webhooks-slow', 'mail', 'messages', 'migrate', 'keys'),
   },
   Addresses: {
     HOST: Joi.string().default('127.0.0.1').description('The address on which the API listens.').tag('API'),
@@ -215,7 +215,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(1)
       .description('The factor by which the durations of the routing server are multiplied.')
       .note('Most servers compute with empty streets, so their durations are too short at most times of the day.')
-      .tag('API'),
+      .tag('routing'),
   },
   'Fare hints': {
     FARE_HINT_BASE: dollars
@@ -282,6 +282,36 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description('The sender of all mails.')
       .example('Rides <rides@example.com>')
       .tag('API', 'mail', 'keys'),
+    SMS_URL: Joi.string()
+      .custom(readSmsUrl)
+      .messages({
+        'sms.form':
+          '{{#label}} must be like https://SID:TOKEN@api.twilio.com/2010-04-01/Accounts/SID/Messages.json; plain http is only for loopback addresses in development',
+      })
+      .description("The provider of text messages: the address of Twilio's Messages API, or of one that works alike.")
+      .note(
+        'The part before `@` is the account and its token. The token also checks the signatures of callbacks.',
+        'Without it, no text message is sent; `npm run dev` lists them at `/dev/messages`.',
+      )
+      .example('https://SID:TOKEN@api.twilio.com/2010-04-01/Accounts/SID/Messages.json')
+      .tag('API', 'messages'),
+    SMS_FROM: Joi.string()
+      .pattern(/^(\+[1-9]\d{6,14}|MG[0-9a-f]{32})$/)
+      .required()
+      .when('SMS_URL', { is: Joi.exist(), otherwise: Joi.optional() })
+      .messages({
+        'any.required': '{{#label}} must be set together with SMS_URL',
+        'string.pattern.base':
+          '{{#label}} must be a number like +12025550100, or the id of a messaging service (MG and 32 hex digits)',
+      })
+      .description('The sender of text messages: a number, or the id of a messaging service.')
+      .example('+12025550100')
+      .tag('API', 'messages'),
+    SMS_PER_ACCOUNT_DAY: count
+      .default(1_000)
+      .description('The maximum number of text messages about the rides of an account per day (UTC).')
+      .note('A number gets at most 60 in any hour, and a person at most 5 about a ride.')
+      .tag('messages'),
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
       .description(
@@ -327,12 +357,32 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('https://HOST/api')
       .tag('API'),
     TILE_URL: Joi.string()
-      .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
-      .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })
-      .description('The address of the map tiles for the live map. Without it, the background of the map is plain.')
+      .pattern(
+        /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})|^(https?:\/\/[^/{}?#]+|(?!\w+:))\/[^?#]*\.pmtiles$/,
+        'https://HOST/{z}/{x}/{y}.png',
+      )
+      .messages({
+        'string.pattern.name':
+          '{{#label}} must be an address like {{#name}}, or an address or a path that ends in .pmtiles',
+      })
+      .description('The tiles of the maps. Without them, the background of a map is plain.')
+      .note(
+        'A template is the address of images.',
+        'A `.pmtiles` file has the streets of a region in the schema of Protomaps.',
+        'A path is a file on the disk of the API, which serves it.',
+        'At an address, the server of the file must permit requests from the pages (CORS).',
+      )
       .example('https://HOST/{z}/{x}/{y}.png')
+      .example('/tiles/region.pmtiles')
+      .example('https://BUCKET/region.pmtiles')
       .tag('API'),
-    TILE_ATTRIBUTION: Joi.string().default('').description('The attribution shown with the map tiles.').tag('API'),
+    TILE_ATTRIBUTION: Joi.string()
+      .description('The attribution on the maps, as text or HTML.')
+      .note(
+        'By default, maps of a `.pmtiles` file show "© OpenStreetMap contributors".',
+        'In a text, these words become a link to the terms of OpenStreetMap.',
+      )
+      .tag('API'),
     SUPPORT_PHONE: Joi.string()
       .pattern(/^\+?\d[\d ().-]{2,30}$/, '+1 202 555 0100')
       .custom((phone: string, { error }) => (callUrl(phone) ? phone : error('any.invalid')))
@@ -428,6 +478,10 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(10)
       .description('The number of mails that each process of the pool `mail` sends concurrently.')
       .tag('mail'),
+    MESSAGES_CONCURRENCY: concurrency
+      .default(50)
+      .description('The number of text messages that each process of the pool `messages` sends concurrently.')
+      .tag('messages'),
   },
   Operation: {
     SHUTDOWN_GRACE_MS: graceMs
@@ -552,6 +606,15 @@ function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {
     return radiusKm > 0 && radiusKm <= 500 && radiusKm >= before.radiusKm && afterMs > before.afterMs;
   });
   return areRising && rounds.every(({ afterMs }) => afterMs <= 3_600_000) ? rounds : helpers.error('rounds.form');
+}
+
+const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+
+function readSmsUrl(text: string, helpers: Joi.CustomHelpers): unknown {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isAllowed =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname) && !isProduction(helpers));
+  return isAllowed && url?.username && url.password && !url.search && !url.hash ? text : helpers.error('sms.form');
 }
 
 function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {

@@ -14,7 +14,8 @@ export type SimulatorStep =
  * `open` opens the bidding of a ride for later. `expire` ends the bidding time. `stall` cancels a trip without progress. `auto_accept` accepts an offer within the
  * ride's autoAccept limits. In a live ride, `dispatch` starts the next dispatch round, which sends the ride to more
  * drivers, `ask` does this between two rounds when the ride wants offers again, and `driver` runs settleDriver after a driver is assigned or freed. `rebid` inserts the successor of
- * a ride whose driver cancelled.
+ * a ride whose driver cancelled. `route` asks the routing server for the road of a leg that has begun. `message` stores
+ * the text messages that a change of the ride owes.
  */
 export type TimerName =
   | 'open'
@@ -25,6 +26,8 @@ export type TimerName =
   | 'ask'
   | 'driver'
   | 'rebid'
+  | 'message'
+  | 'route'
   | SimulatorStep;
 
 /** The highest fare and price, in US dollars (contract, section 8). */

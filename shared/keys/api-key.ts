@@ -31,6 +31,8 @@ export interface ApiKey {
   place?: number;
   /** The key's own limit on creations, set by the operator. Missing: `contractLimit`. */
   limit?: CreationLimit;
+  /** The passenger of a ride that says nothing about `notify` is texted. */
+  textsPassenger?: true;
   /** The current streak of failed deliveries; removed by the next success (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
   /** When the account got mails about this key's failing deliveries, within the last 24 hours. */
@@ -86,6 +88,7 @@ export interface Caller {
   mode: Mode;
   /** The key's own limit on creations, if the operator has set one. */
   limit: CreationLimit | undefined;
+  textsPassenger?: true;
 }
 
 /** The caller for a key: of a request to the API, or of a form that books with the key. */
@@ -94,7 +97,11 @@ export const callerOf = ({
   accountId,
   mode,
   limit,
-}: Pick<ApiKey, '_id' | 'accountId' | 'mode' | 'limit'>): Caller => ({ keyId, accountId, mode, limit });
+  textsPassenger,
+}: Pick<ApiKey, '_id' | 'accountId' | 'mode' | 'limit' | 'textsPassenger'>): Caller => ({
+  ...{ keyId, accountId, mode, limit },
+  ...(textsPassenger && { textsPassenger }),
+});
 
 /** The fields of a key that authentication reads. */
 export const callerFields = {
@@ -106,6 +113,7 @@ export const callerFields = {
   accountSuspendedAt: 1,
   lastUsedAt: 1,
   limit: 1,
+  textsPassenger: 1,
 } as const;
 
 /** True if the operator has suspended the key or its account. */

@@ -14,7 +14,7 @@ export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { account
 /** The change to make to a key that was just read. */
 interface KeyChange {
   set?: Partial<ApiKey>;
-  unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt' | 'limit', 1>>;
+  unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt' | 'limit' | 'textsPassenger', 1>>;
   /** The change is written only if these fields are unchanged since the read. */
   on?: readonly (keyof ApiKey)[];
   /** True if the key already has these values. */

@@ -224,6 +224,29 @@ export async function setWebhookUrl(
   return applied.isChange;
 }
 
+/**
+ * Sets whether passengers are texted about rides that do not say it. Resolves with false if this changes nothing. Like
+ * `setWebhookUrl`, it is made once per form.
+ */
+export async function setTexting(
+  keyId: string,
+  textsPassenger: boolean,
+  owner: KeyOwner,
+  form?: string,
+): Promise<boolean> {
+  const change = textsPassenger
+    ? { set: { textsPassenger: true as const } }
+    : { unset: { textsPassenger: 1 as const } };
+  const isSame = (key: ApiKey) => (key.textsPassenger ?? false) === textsPassenger;
+  const { applied } = await changeKey(
+    keyId,
+    owner,
+    (key) => ({ ...change, on: ['textsPassenger'], isSame: isSame(key) }),
+    form,
+  );
+  return applied.isChange;
+}
+
 /** The signing secret of the key, for its owner. Throws like `deliverySettings` (delivery-settings.ts). */
 export async function viewSigningSecret(
   config: Pick<Config, 'secrets'>,

@@ -1,5 +1,7 @@
 import type mongoose from 'mongoose';
 import { mails } from '../mail/mail-row.ts';
+import { messages } from '../messages/message-row.ts';
+import { numberKeys } from '../messages/numbers.ts';
 import { keys } from './api-key.ts';
 
 /** A field that contains ciphertexts (base/encryption.ts). An index on it finds the ciphertexts of a SECRETS_KEY. */
@@ -25,4 +27,6 @@ const store = (collection: unknown, field: string, what: string): SecretStore =>
 export const secretStores: readonly SecretStore[] = [
   store(keys, 'signingSecret', 'signing secret'),
   store(mails, 'sealed', 'text'),
+  store(messages, 'sealed', 'text'),
+  store(numberKeys, 'sealed', 'key of'),
 ];

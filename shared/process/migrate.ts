@@ -15,6 +15,8 @@ import { FareDayModel, FareProgressModel } from '../fares/fare-days.ts';
 import { KeyModel } from '../keys/api-key.ts';
 import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
+import { MessageModel } from '../messages/message-row.ts';
+import { NumberKeyModel, OptOutModel } from '../messages/numbers.ts';
 import { RetentionProgressModel } from '../retention/progress.ts';
 import { startFeedMark } from '../rides/feed/feed-mark.ts';
 import { RideModel } from '../rides/ride.ts';
@@ -39,6 +41,9 @@ const models = [
   FenceModel,
   PositionModel,
   MailModel,
+  MessageModel,
+  NumberKeyModel,
+  OptOutModel,
   RideModel,
   RetentionProgressModel,
   FareDayModel,

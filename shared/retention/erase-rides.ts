@@ -1,5 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
+import { messages } from '../messages/message-row.ts';
+import { eraseMessages } from '../messages/stored-messages.ts';
 import { erasedIdempotencyKey } from '../rides/create-ride.ts';
 import { erasedFields } from '../rides/fields.ts';
 import { erasable, rides } from '../rides/ride.ts';
@@ -63,11 +65,15 @@ const erasure = [
       'events.sender',
       'events.requestId',
       'origin.requestId',
+      'changes.sender',
+      'changes.requestId',
+      'firstTerms',
       'idempotency.requestHash',
       'undeliveredAt',
       'trackToken',
       'searchTerms',
       'leg',
+      'route',
       'lastPosition',
       'asked',
       'excludedDrivers',
@@ -80,7 +86,7 @@ const erasure = [
  * the fields of the request that fields.ts marks, addresses, drivers' names, phones and cars, the drivers who were asked, all
  * offers except the accepted one with their events, the ids of clients' requests, the Idempotency-Key (a
  * hash stays until it expires), search terms, track token, last
- * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
+ * position, the bodies of events, the contents of attempts, and the numbers and texts of messages. Coordinates keep two decimals (about a kilometre).
  * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as
@@ -97,11 +103,13 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   const ended = found.map(({ _id }) => _id);
   if (ended.length === 0) return 0;
   await eraseAttempts({ rideId: { $in: ended } });
+  await eraseMessages(ended);
   await hashIdempotencyKeys(found);
   const options = { writeConcern: durableWrites(), ...timeLimit() };
   const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
   // The attempts are erased again: one that was inserted late, after its event was settled, may have been missed above.
   await eraseAttempts({ rideId: { $in: ended } });
+  await eraseMessages(ended);
   return modifiedCount;
 }
 
@@ -115,29 +123,37 @@ async function hashIdempotencyKeys(found: readonly Pick<Ride, '_id' | 'keyId' | 
   }
 }
 
-type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt'>;
+type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt' | 'messagesOwed'>;
 
 /**
  * Erases one ride now, and resolves with its account. Throws `ride_not_found`, or a 409 with the reason for a ride that
- * has not ended, has an event or a redelivery to send, or is already erased.
+ * has not ended, has an event, a redelivery or a message to send, or is already erased.
  */
 export async function eraseRide(rideId: string): Promise<string> {
-  const projection = { accountId: 1, status: 1, unsettled: 1, erasedAt: 1 } as const;
+  const projection = { accountId: 1, status: 1, unsettled: 1, erasedAt: 1, messagesOwed: 1 } as const;
   const ride = await rides.findOne<Erasable>({ _id: rideId }, { projection, ...timeLimit() });
   if (!ride) throw new AppError('ride_not_found');
   const isPending = { rideId, dueAt: { $exists: true } };
   const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
-  const refusal = refusalOf(ride) ?? (pending && 'An event of the ride is being resent');
+  const waiting = await messages.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
+  const refusal =
+    refusalOf(ride) ??
+    (pending && 'An event of the ride is being resent') ??
+    (waiting && 'A message about the ride has not been sent yet');
   // An earlier call may have crashed before it erased the last attempts.
-  if (ride.erasedAt) await eraseAttempts({ rideId });
+  if (ride.erasedAt) {
+    await eraseAttempts({ rideId });
+    await eraseMessages([rideId]);
+  }
   if (refusal) throw new AppError('not_erasable', { message: refusal });
   await eraseRides([rideId]);
   return ride.accountId;
 }
 
-function refusalOf({ status, unsettled, erasedAt }: Erasable): string | null {
+function refusalOf({ status, unsettled, erasedAt, messagesOwed = [] }: Erasable): string | null {
   if (erasedAt) return `The ride was erased on ${erasedAt.toISOString().slice(0, 10)}`;
   if (!hasEnded(status)) return `The ride has not ended: it is ${status}`;
+  if (messagesOwed.length > 0) return 'A message about the ride has not been sent yet';
   // Negative on a held ride (ride.ts).
   return unsettled !== 0 ? 'An event of the ride has not been sent yet' : null;
 }

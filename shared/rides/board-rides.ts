@@ -4,8 +4,9 @@ import { firstRideId } from '../base/ids.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { fieldsIn, projectionOf } from './fields.ts';
 import { waitsToOpen } from './opening.ts';
+import { withReportedPosition } from './read-ride.ts';
 import { lostIndex, lostRides, plannedIndex, plannedRides, rides, statusIndex } from './ride.ts';
-import { movingStatuses, type Ride } from './ride-types.ts';
+import { movingStatuses, type ReportedPosition, type Ride } from './ride-types.ts';
 import { squeezed } from './search-terms.ts';
 
 /** The most rides that are read for one board, of each kind. */
@@ -38,6 +39,7 @@ const boardFields = {
   acceptedOfferId: 1,
   driver: 1,
   leg: 1,
+  route: 1,
   cancelledBy: 1,
   nextRideId: 1,
   replacedBy: 1,
@@ -46,6 +48,7 @@ const boardFields = {
 
 /** A ride on the board of a desk. */
 export type BoardRide = Pick<Ride, '_id' | Exclude<keyof typeof boardFields, 'asked.driverId'>> & {
+  reported?: ReportedPosition;
   asked?: { driverId: string }[];
 };
 
@@ -76,7 +79,11 @@ export async function boardRides(
   const toBook = await notBookedAgain(keyId, withoutSuccessor, [...shown, ...lost]);
   const next = planned[mostRead];
   const isUrgentCut = moving.length > mostRead || open.length > mostRead || (next !== undefined && !waitsToOpen(next));
-  return { rides: [...shown, ...toBook], isCut: isUrgentCut || next !== undefined, isUrgentCut };
+  return {
+    rides: [...(await Promise.all(shown.map(withReportedPosition))), ...toBook],
+    isCut: isUrgentCut || next !== undefined,
+    isUrgentCut,
+  };
 }
 
 export interface BoardRides {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../base/context.ts';
+import { canBeTexted } from '../base/e164.ts';
 import { AppError } from '../base/errors.ts';
 import { newRideId, sha256 } from '../base/ids.ts';
 import { rideStatuses } from '../base/metrics.ts';
@@ -27,6 +28,7 @@ export interface NewRide {
 const creationFields = {
   fare: 1,
   firstFare: 1,
+  firstTerms: 1,
   carType: 1,
   distanceKm: 1,
   trackToken: 1,
@@ -107,12 +109,21 @@ function documentOf(ctx: Context, input: NewRide): Ride {
       scenario,
       origin,
       createdAt: new Date(now),
-      request,
+      request: withDefaultOf(key, request),
       ...idempotency,
     },
     ctx.config,
   );
 }
+
+/**
+ * The key's default applies only to a passenger who can be texted: the partner did not ask for texts. It is no part of
+ * the request that repeats with the same Idempotency-Key are compared with.
+ */
+const withDefaultOf = ({ textsPassenger }: Caller, request: RideRequest): RideRequest =>
+  textsPassenger && !request.notify && canBeTexted(request.passenger?.phone)
+    ? { ...request, notify: { passenger: true } }
+    : request;
 
 /** A request with the `default` scenario counts as equal to a request without a scenario. */
 const requestHash = ({ request, scenario = 'default' }: NewRide): string =>

@@ -2,11 +2,24 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
+import type { MessageKind } from '../messages/message-kinds.ts';
+import { assertTripOpen, changedFields, changedOpening, changedTimers, newTerms } from './changed-fields.ts';
 import { openedFields } from './first-timers.ts';
+import { messageFields } from './message-fields.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
-import { arrivalHeading, legBetween } from './position.ts';
-import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
+import { arrivalHeading, legBetween, presentLeg } from './position.ts';
+import type {
+  CancelledBy,
+  ChangedTerms,
+  Driver,
+  EventName,
+  Offer,
+  Origin,
+  Ride,
+  RideState,
+  Timer,
+} from './ride-types.ts';
 import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
 import { getsSuccessor } from './successor.ts';
 import { cancelReasonOf, hasEnded, type RideAction, transitionOf } from './transitions.ts';
@@ -16,12 +29,14 @@ export type Command =
   | { action: 'offer'; driver: Driver; price: number; etaMinutes: number; newId?: string }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
   | { action: 'raiseFare'; fare: number }
+  /** `unfit`: drivers whose offers are withdrawn, and from whose requests the ride disappears. */
+  | { action: 'change'; terms: ChangedTerms; unfit: ReadonlySet<string>; origin?: Origin }
   | { action: 'open' | 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
 /** The change that a command makes. One update writes it, on condition that the ride is unchanged since it was read. */
 export interface Change {
-  set: Partial<RideState>;
+  set: Partial<RideState> & Pick<Ride, 'searchTerms'>;
   newOffer?: Offer;
   event?: EventName;
   /** The write must reach MongoDB before the bidding deadline, by MongoDB's clock. */
@@ -39,7 +54,7 @@ const maxOffersPerDriver = 3;
 /** The settings that timers depend on. */
 type Timing = Pick<
   Config,
-  'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed' | 'biddingTimeoutMs' | 'scheduleLeadMs'
+  'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed' | 'biddingTimeoutMs' | 'scheduleLeadMs' | 'routing'
 >;
 
 /**
@@ -70,16 +85,23 @@ export function decide(
   assertAllowed(ride, action, now);
   // Stryker disable next-line ConditionalExpression: only this command has a fare
   if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
+  const changesTrip = command.action === 'change' && assertTripOpen(ride, command.terms, now);
+  if (command.action === 'change' && newTerms(ride, command.terms).length === 0) return null;
 
   const transition = transitionOf(action);
-  const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
+  const newStatus =
+    transition.to === 'same' || transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
   const newTimers = timersAfter(ride, command, now, timing);
   const replaced = new Set([fired, stepOf(ride, command), ...newTimers.map(({ name }) => name)]);
   const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
-    set: { ...fieldsSetBy(ride, command, { at, now }, timing), ...newStatus, timers: [...kept, ...newTimers] },
+    set: {
+      ...fieldsSetBy(ride, command, { at, now }, timing),
+      ...newStatus,
+      ...messageFields(ride, messageOf(ride, command), now, [...kept, ...newTimers]),
+    },
     ...(transition.event && { event: transition.event }),
-    ...(transition.beforeDeadline && { beforeDeadline: true }),
+    ...((transition.beforeDeadline || changesTrip) && { beforeDeadline: true }),
   };
   if (command.action === 'offer') change.newOffer = newOffer(ride, command, at);
   return change;
@@ -94,7 +116,7 @@ function isAccepted(ride: RideState, offerId: string): boolean {
 function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
   const { from, beforeDeadline, bidding } = transitionOf(action);
   if (!from.includes(ride.status)) {
-    if (action === 'cancel') throw new AppError('ride_ended');
+    if (action === 'cancel' || action === 'change') throw new AppError('ride_ended');
     throw new AppError(from.includes('bidding') && action !== 'open' ? 'ride_not_bidding' : 'illegal_step');
   }
   if (bidding === 'closed' && !waitsToOpen(ride)) throw new AppError('illegal_step');
@@ -103,7 +125,7 @@ function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
 }
 
 /** The fields that the command sets, except status and timers. */
-function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Partial<RideState> {
+function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Change['set'] {
   switch (command.action) {
     case 'open':
       return { openedAt: now, ...openedFields(ride, now, timing) };
@@ -115,6 +137,8 @@ function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes
     }
     case 'raiseFare':
       return raisedFare(ride, command.fare, at);
+    case 'change':
+      return { ...changedFields(ride, command, at), ...changedOpening(ride, command.terms, now, timing) };
     case 'start':
       return simulatedLeg(ride, 'start', now, timing);
     case 'cancel':
@@ -163,7 +187,12 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, ti
   const durationMs = simulatedDriveMs(ride.scenario, action) / timing.simulationSpeed;
   return action === 'accept'
     ? { leg: legBetween(simulatedStart(ride), ride.pickup, now, durationMs) }
-    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, ride.leg && arrivalHeading(ride.leg)) };
+    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, headingAtPickup(ride)) };
+}
+
+function headingAtPickup(ride: RideState): number | undefined {
+  const leg = presentLeg(ride);
+  return leg && arrivalHeading(leg);
 }
 
 /** The timer that would send this command. Once anyone has sent the command, the timer is no longer needed. */
@@ -181,9 +210,13 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
   const rebid: Timer[] =
     // Stryker disable next-line ConditionalExpression: only a cancellation has a party
     command.action === 'cancel' && getsSuccessor(ride, command.by) ? [{ name: 'rebid', dueAt: now }] : [];
+  const route: Timer[] =
+    timing.routing && (action === 'accept' || action === 'start') ? [{ name: 'route', dueAt: now }] : [];
   return [
     ...stall,
     ...rebid,
+    ...route,
+    ...(command.action === 'change' ? changedTimers(ride, command, now, timing) : []),
     ...(command.action === 'withdrawOffer' ? askTimer(ride, withdrawn(ride, command.offerId, now), now) : []),
     ...driverTimer(ride, action, now),
     ...acceptTimer(ride, command, now),
@@ -203,6 +236,7 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
     case 'open':
     case 'withdrawOffer':
     case 'raiseFare':
+    case 'change':
     case 'cancel':
       return undefined;
     // Stryker restore StringLiteral,ConditionalExpression
@@ -210,6 +244,17 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
       return command.action;
   }
 }
+
+/** The message that a command owes. */
+function messageOf(ride: RideState, command: Command): MessageKind | undefined {
+  if (command.action === 'cancel') return getsSuccessor(ride, command.by) ? 'replaced' : 'cancelled';
+  return messagesOfActions[command.action];
+}
+const messagesOfActions: Partial<Record<RideAction, MessageKind>> = {
+  accept: 'found',
+  arrive: 'arrived',
+  complete: 'completed',
+};
 
 /**
  * The `driver` timer, due at once, if a live ride gets or frees a driver, or leaves the requests of drivers. It runs
@@ -219,8 +264,9 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
 function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
   const { to, timers } = transitionOf(action);
   // A live ride that ends after the bidding has a driver, so its status decides nothing then.
-  const endsRequests = ride.status === 'bidding' && hasEnded(to) && (ride.asked ?? []).length > 0;
-  const concernsDriver = action === 'accept' || endsRequests || (ride.driver !== undefined && hasEnded(to));
+  const ends = to !== 'same' && hasEnded(to);
+  const endsRequests = ride.status === 'bidding' && ends && (ride.asked ?? []).length > 0;
+  const concernsDriver = action === 'accept' || endsRequests || (ride.driver !== undefined && ends);
   if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: now }];
   // Stryker disable next-line ConditionalExpression,StringLiteral: a kept timer is not kept twice
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');

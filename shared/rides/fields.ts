@@ -1,5 +1,6 @@
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import { needs as allNeeds, maxPrice } from '../base/terms.ts';
+import { maxContacts } from '../messages/message-kinds.ts';
 
 /**
  * The optional fields of a ride's request (contract, section 4.1): one row for each, in the order in which answers and
@@ -21,6 +22,8 @@ interface Row {
   /** The description in the documentation of a creation. */
   request: string;
   in: readonly Place[];
+  /** When a partner can change it; never if absent. */
+  changes?: 'until the end' | 'while bidding';
   /** Erased with the personal data of the ride. A text of the partner may name a person. */
   isErased: boolean;
   /** Stored as a date, shown as Unix time in milliseconds. */
@@ -42,6 +45,7 @@ export const fields = {
     request:
       'The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible.',
     in: ['creation', 'ride', 'event', 'request', 'ownRide', 'lists'],
+    changes: 'while bidding',
     isErased: false,
     isTime: true,
   },
@@ -97,6 +101,7 @@ export const fields = {
     driver: 'The needs of the ride. Present if it has any; then your equipment includes all of them.',
     request: `What the car and its driver must be able to serve: ${allNeeds.map((need) => `\`${need}\``).join(', ')}. Only such drivers are asked.`,
     in: ['creation', 'ride', 'request', 'ownRide'],
+    changes: 'while bidding',
     isErased: true,
   },
   floor: {
@@ -109,6 +114,7 @@ export const fields = {
     driver: 'The floor where the passenger waits. Present if the partner named one.',
     request: 'The floor where the passenger waits, shown to the chosen driver.',
     in: ['creation', 'ride', 'ownRide'],
+    changes: 'until the end',
     isErased: true,
     label: 'Floor',
   },
@@ -117,17 +123,45 @@ export const fields = {
       {
         name: { type: 'string', description: 'Their name.' },
         phone: { type: 'string', description: 'Their phone number, as the partner typed it.' },
+        locale: { type: 'string', description: 'The language that they read, as a BCP 47 tag such as `es-MX`.' },
       },
-      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone'] },
+      { description: 'The passenger. Present if the partner named one.', optional: ['name', 'phone', 'locale'] },
     ),
     request: 'The passenger, shown to the chosen driver.',
     in: ['ownRide', 'lists'],
+    changes: 'until the end',
+    isErased: true,
+  },
+  notify: {
+    schema: objectSchema(
+      {
+        passenger: { type: 'boolean', description: 'The passenger gets text messages about the ride.' },
+        contacts: {
+          type: 'array',
+          maxItems: maxContacts,
+          items: objectSchema(
+            {
+              name: { type: 'string', description: 'Their name.' },
+              phone: { type: 'string', description: 'Their phone number, in E.164 form.' },
+              locale: { type: 'string', description: 'The language that they read.' },
+            },
+            { description: 'A contact of the passenger.', optional: ['name', 'locale'] },
+          ),
+          description: 'Others who are told that a driver was found, and how the ride ended.',
+        },
+      },
+      { description: 'Who gets text messages.', optional: ['passenger', 'contacts'] },
+    ),
+    request:
+      'Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first.',
+    in: [],
     isErased: true,
   },
   notes: {
     schema: { type: 'string', description: 'A note from the partner. Present if the partner gave one.' },
     request: 'A note to the driver.',
     in: ['ownRide'],
+    changes: 'until the end',
     isErased: true,
   },
   // Never logged, because it may name a person.
@@ -140,6 +174,7 @@ export const fields = {
     },
     request: 'Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique.',
     in: ['creation', 'ride', 'event', 'lists'],
+    changes: 'until the end',
     isErased: true,
   },
   metadata: {
@@ -152,12 +187,14 @@ export const fields = {
     request:
       'Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes.',
     in: ['creation', 'ride', 'event'],
+    changes: 'until the end',
     isErased: true,
   },
   webhookUrl: {
     schema: { type: 'string' },
     request: "The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address.",
     in: [],
+    changes: 'until the end',
     isErased: true,
   },
 } as const satisfies Record<string, Row>;
@@ -174,6 +211,10 @@ type Shown<Name extends FieldName> = Shape<Fields[Name]['schema']>;
 export type GivenFields = {
   [Name in FieldName]?: Fields[Name] extends { isTime: true } ? Date : Shown<Name>;
 };
+
+export type ChangeableName = {
+  [Name in FieldName]: Fields[Name] extends { changes: string } ? Name : never;
+}[FieldName];
 
 export const fieldNames = Object.keys(fields) as FieldName[];
 
@@ -212,7 +253,8 @@ export function schemasIn<P extends Place>(place: P) {
 export function shownFields<Name extends FieldName>(ride: Pick<GivenFields, Name>, names: readonly Name[]) {
   const shown = names.flatMap((name) => {
     const value = ride[name] as unknown;
-    return value === undefined ? [] : [[name, value instanceof Date ? value.getTime() : value]];
+    const isNone = value === undefined || (Array.isArray(value) && value.length === 0);
+    return isNone ? [] : [[name, value instanceof Date ? value.getTime() : value]];
   });
   return Object.fromEntries(shown) as { [Each in Name]?: Shown<Each> };
 }

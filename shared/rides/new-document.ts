@@ -1,6 +1,7 @@
 import type { Config } from '../base/config.ts';
 import { newTrackToken } from '../base/ids.ts';
 import { firstFields } from './first-timers.ts';
+import { messageFields } from './message-fields.ts';
 import { earliestDueAt } from './ride-jobs.ts';
 import type { Ride, RideRequest } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';
@@ -17,7 +18,10 @@ export function newDocument(
   const { pickup, pickupAt } = request;
   const first = firstFields({ mode, scenario, pickup, pickupAt }, createdAt, timing);
   const searchTerms = searchTermsOf(request);
-  const nextDueAt = earliestDueAt(first.timers);
+  // A successor is no booking.
+  const message = pickupAt && !chain.replaces ? 'booked' : undefined;
+  const owed = messageFields({ notify: request.notify }, message, createdAt, first.timers);
+  const nextDueAt = earliestDueAt(owed.timers);
   return {
     _id,
     keyId,
@@ -36,6 +40,7 @@ export function newDocument(
     statusAt: createdAt,
     offers: [],
     ...first,
+    ...owed,
     // A ride that waits to open is in no index of due timers.
     ...(nextDueAt && { nextDueAt }),
     events: [],

@@ -1,7 +1,8 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
 import { earthRadiusKm, greatCircleKm, haversineKm, radians } from '../base/great-circle.ts';
-import type { Leg, Location, MovingStatus, ReportedPosition, RideState } from './ride-types.ts';
+import { decodeLine, lengthKm, type Path, pathAlong, pointAlong, restAfter } from './path.ts';
+import type { Leg, Location, MovingStatus, ReportedPosition, RideState, Route } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 export interface LiveLocation {
@@ -46,49 +47,112 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
  * live mode it is the driver's last reported position. Pure.
  */
 export function positionAt(
-  { leg, status, reported }: Pick<RideState, 'status' | 'leg'> & { reported?: ReportedPosition },
+  ride: Pick<RideState, 'status' | 'leg' | 'route'> & { reported?: ReportedPosition },
   nowMs: number,
 ): LiveLocation | null {
+  const { status, reported } = ride;
   if (!isMoving(status)) return null;
   if (reported) return { ...reported, status, at: reported.at.getTime() };
+  const leg = presentLeg(ride);
   if (!leg) return null;
   const place = placeOnLeg(leg, status === 'arrived' ? Number(leg.endAt) : nowMs);
   return { ...place, status, at: Math.round(nowMs) };
 }
 
 /** A leg as MongoDB stores it, or as a browser receives it, with times in Unix ms. */
-type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
+export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> &
+  Record<'startAt' | 'endAt', Date | number> & {
+    /** The line of the route, and the time at which the car joins it. */
+    road?: { line: string; joinAt: Date | number };
+  };
 
-/** The place and heading, at a time (Unix ms), of a car that drives a leg. */
+/** The end of the leg of a ride that moves or has moved. */
+export const legEnd = (status: RideState['status']): Route['to'] =>
+  status === 'driver_arriving' || status === 'arrived' ? 'pickup' : 'destination';
+
+/** The route of the ride's present leg, if there is one. */
+export const presentRoute = ({ status, route }: Pick<RideState, 'status' | 'route'>): Route | undefined =>
+  route?.to === legEnd(status) ? route : undefined;
+
+/** The present or last simulated drive, with the line of its route. */
+export function presentLeg(ride: Pick<RideState, 'status' | 'leg' | 'route'>): TimedLeg | undefined {
+  const { road, at } = presentRoute(ride) ?? {};
+  return ride.leg && { ...ride.leg, ...(road && at && { road: { line: road.line, joinAt: at } }) };
+}
+
+/**
+ * The place and heading, at a time (Unix ms), of a car that drives a leg: along the great circle until it joins the
+ * road, then along the road. It never jumps, and never drives back.
+ */
 export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: number; heading: number } {
-  const duration = Number(leg.endAt) - Number(leg.startAt);
-  const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - Number(leg.startAt)) / duration)) : 1;
   // Stryker disable next-line ConditionalExpression: the computed place is the same, but for its rounding
-  if (share === 1) return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg) };
-  const km = share * haversineKm(leg.from, leg.to);
+  if (shareAt(leg, nowMs) === 1) return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg) };
+  const [road, joinAt] = [roadAhead(leg), Number(leg.road?.joinAt)];
+  return road && nowMs >= joinAt
+    ? placeAlong(road, (lengthKm(road) * (nowMs - joinAt)) / (Number(leg.endAt) - joinAt))
+    : placeOnCircle(leg, nowMs);
+}
+
+/** The share of a leg's time that has passed, 0 to 1. */
+function shareAt({ startAt, endAt }: TimedLeg, nowMs: number): number {
+  const duration = Number(endAt) - Number(startAt);
+  return duration > 0 ? Math.min(1, Math.max(0, (nowMs - Number(startAt)) / duration)) : 1;
+}
+
+function placeOnCircle(leg: TimedLeg, nowMs: number): { lat: number; lng: number; heading: number } {
+  const km = shareAt(leg, nowMs) * haversineKm(leg.from, leg.to);
   const { lat, lng } = pointAt(leg.from, km, initialBearing(leg));
   return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
+function placeAlong(road: Path, km: number): { lat: number; lng: number; heading: number } {
+  const { at, from, to } = pointAlong(road, km);
+  return { lat: rounded(at.lat, 6), lng: rounded(at.lng, 6), heading: headingAfter({ from, to }, 0) };
+}
+
+/** Kept, because a browser asks for a place many times a second. */
+const roadsAhead = new WeakMap<TimedLeg, Path | null>();
+
+/**
+ * The road that a car drives from the moment at which it joins it: from its place on the great circle to the part of
+ * the route that is left. Null without a route, or if the leg has ended by then.
+ */
+function roadAhead(leg: TimedLeg): Path | null {
+  const known = roadsAhead.get(leg);
+  if (known !== undefined) return known;
+  const points = leg.road && Number(leg.road.joinAt) < Number(leg.endAt) ? decodeLine(leg.road.line) : null;
+  let road: Path | null = null;
+  if (points && leg.road) {
+    const whole = pathAlong([leg.from, ...points, leg.to]);
+    const joinAt = Number(leg.road.joinAt);
+    road = restAfter(whole, shareAt(leg, joinAt) * lengthKm(whole), placeOnCircle(leg, joinAt));
+  }
+  const drawn = road && lengthKm(road) > 0 ? road : null;
+  roadsAhead.set(leg, drawn);
+  return drawn;
+}
+
 /** The heading at the end of a drive, which the car keeps while it waits. */
-export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
+export function arrivalHeading(leg: TimedLeg): number {
+  const road = roadAhead(leg);
+  if (road) return placeAlong(road, lengthKm(road)).heading;
   return isSamePlace(leg) ? leg.heading : headingAfter(leg, haversineKm(leg.from, leg.to));
 }
 
-type Route = Pick<Leg, 'from' | 'to'>;
+type Way = Pick<Leg, 'from' | 'to'>;
 
-const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) === 0;
+const isSamePlace = ({ from, to }: Way): boolean => greatCircleKm(from, to) === 0;
 
 /** The heading at the start of the great circle, in degrees clockwise from north. */
-export const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
+export const initialBearing = ({ from, to }: Way): number => bearing(point(from), point(to));
 
 /**
  * The heading after `km` along a great circle. It changes on the way, except along a meridian or the equator. It is
  * computed from the start, because near the end the bearing to the end is inaccurate.
  */
-function headingAfter(route: Route, km: number): number {
-  const start = radians(initialBearing(route));
-  const lat = radians(point(route.from)[1]);
+function headingAfter(way: Way, km: number): number {
+  const start = radians(initialBearing(way));
+  const lat = radians(point(way.from)[1]);
   const done = km / earthRadiusKm;
   const east = Math.sin(start) * Math.cos(lat);
   const north = Math.cos(start) * Math.cos(lat) * Math.cos(done) - Math.sin(lat) * Math.sin(done);

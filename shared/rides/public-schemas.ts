@@ -72,6 +72,24 @@ export const cancelReason = {
     'Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled.',
 } as const;
 
+export const eta = objectSchema(
+  {
+    minutes: { type: 'integer', minimum: 0, description: 'Whole minutes until then, rounded up.' },
+    at: { type: 'integer', description: 'The expected time, as Unix time in milliseconds.' },
+    source: {
+      title: 'EtaSource',
+      type: 'string',
+      enum: ['route', 'estimate'],
+      description:
+        '`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised.',
+    },
+  },
+  {
+    description:
+      'When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`.',
+  },
+);
+
 export const biddingOpensAt = {
   type: 'integer',
   description: 'From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`.',
@@ -138,3 +156,11 @@ export const offerSchema = objectSchema(
   },
   { title: 'Offer', description: 'An offer of one driver for a ride.' },
 );
+
+/** The month of a statement, in a path and in answers. */
+export const month = {
+  type: 'string',
+  pattern: '^20\\d\\d-(0[1-9]|1[0-2])$',
+  description: 'A month in UTC.',
+  examples: ['2026-11'],
+} as const;

@@ -22,24 +22,32 @@ export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
 
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
- * timer gets its job when the previous one fires. Never fails.
+ * timer gets its job when the previous one fires. `route` and `message` have jobs of their own, because no timer may wait
+ * for a slow server of others. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const [next] = byDueTime(timersWithJob(ride.timers));
-  const [previous] = byDueTime(timersWithJob(before?.timers ?? []));
-  const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
-  if (next && isNew) await enqueueTimers(ctx, ride, [next]);
+  const timers = [firstInLine, named('route'), named('message')].flatMap((find) => {
+    const [next, previous] = [find(ride.timers), find(before?.timers ?? [])];
+    const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
+    return next && isNew ? [next] : [];
+  });
+  if (timers.length > 0) await enqueueTimers(ctx, ride, timers);
 }
+
+const named = (wanted: TimerName) => (timers: readonly Timer[]) => timers.find(({ name }) => name === wanted);
+
+const firstInLine = (timers: readonly Timer[]): Timer | undefined =>
+  byDueTime(timersWithJob(timers)).find(({ name }) => name !== 'route' && name !== 'message');
 
 /**
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
- * a ride that was just accepted, by the next withdrawal. Without a job, they would wait for the sweeper.
+ * a ride that was just accepted, by the next withdrawal, by the next change that owes a message. Without a job, they would wait for the sweeper.
  */
-const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask']);
+const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask', 'message']);
 
 /**
  * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
@@ -67,7 +75,9 @@ export async function enqueueTimers(
 
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
+  if (name === 'message') return 'messages';
   if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
+  if (name === 'route') return 'routing';
   return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 

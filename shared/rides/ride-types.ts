@@ -1,5 +1,6 @@
 import type { CarType, Mode, TimerName } from '../base/terms.ts';
-import type { GivenFields } from './fields.ts';
+import type { MessageKind } from '../messages/message-kinds.ts';
+import type { ChangeableName, FieldIn, GivenFields } from './fields.ts';
 
 /**
  * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
@@ -88,6 +89,9 @@ export interface RideRequest extends GivenFields {
   distanceKm: number;
 }
 
+/** What a partner can change in a ride: the fields until the ride ends, the trip only while it is bidding. */
+export type ChangedTerms = Partial<Pick<RideRequest, ChangeableName | 'destination' | 'passengerCount'>>;
+
 export type AutoAccept = NonNullable<GivenFields['autoAccept']>;
 
 export interface Timer {
@@ -95,13 +99,31 @@ export interface Timer {
   dueAt: Date;
 }
 
-/** One simulated drive along a great circle. The car's position follows from the leg and the time. */
+/**
+ * One simulated drive, along the ride's route or else along a great circle. The car's position follows from the leg, the
+ * route and the time.
+ */
 export interface Leg {
   from: Location;
   to: Location;
   heading: number;
   startAt: Date;
   endAt: Date;
+}
+
+/** The last answer of the routing server for the ride's present leg (workers/routing.ts). */
+export interface Route {
+  /** The end of its leg. In another leg the route no longer applies. */
+  to: 'pickup' | 'destination';
+  /** The time from which it applies: when a simulated car joins it, or when a real one was at its start. */
+  at: Date;
+  /** The start. Missing if the car's position was unknown. */
+  from?: Pick<Location, 'lat' | 'lng'>;
+  /**
+   * The line (path.ts) with at most 4 kB, its length, and the duration in seconds, multiplied by
+   * ROUTING_DURATION_FACTOR. Missing if there is no way, or no usable answer.
+   */
+  road?: { line: string; km: number; seconds: number };
 }
 
 /** A driver to whom a dispatch round opened a live ride, with the distance to the pickup at that time. */
@@ -200,6 +222,7 @@ export interface Ride extends RideRequest {
   agreedPrice?: number;
   driver?: Driver;
   leg?: Leg;
+  route?: Route;
   cancelledBy?: CancelledBy;
   cancelReason?: CancelReason;
   /** The id of the successor, chosen when the driver cancelled. The successor may not exist yet. */
@@ -215,6 +238,10 @@ export interface Ride extends RideRequest {
   /** The fare at creation, and the time of its last raise; only on a ride whose fare was raised. */
   firstFare?: number;
   fareRaisedAt?: Date;
+  /** The changes of its request, oldest first. `fields` are names, never values. */
+  changes?: ({ at: Date; fields: string[] } & Partial<Origin>)[];
+  /** The values at creation of changed fields that the answer to the creation shows, for its repeats. */
+  firstTerms?: Partial<Pick<Ride, 'distanceKm' | 'biddingOpensAt' | FieldIn<'creation'>>>;
 
   /** The drivers to whom dispatch rounds opened a live ride, in the order of the rounds. */
   asked?: AskedDriver[];
@@ -232,6 +259,8 @@ export interface Ride extends RideRequest {
 
   timers: Timer[];
   nextDueAt?: Date;
+  /** The messages that changes of the ride owe, until the timer `message` has stored them (store-owed-messages.ts). */
+  messagesOwed?: { kind: MessageKind; at: Date }[];
 
   events: RideEvent[];
   /** The feed time of the last event. */

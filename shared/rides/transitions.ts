@@ -9,7 +9,8 @@ import {
 
 interface Transition {
   from: readonly RideStatus[];
-  to: RideStatus;
+  /** `same`: the status stays. */
+  to: RideStatus | 'same';
   /** The one event of this action, or null. */
   event: EventName | null;
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
@@ -36,6 +37,12 @@ export const transitions = {
   },
   withdrawOffer: { from: ['bidding'], to: 'bidding', event: null, timers: 'keep' },
   raiseFare: { from: ['bidding'], to: 'bidding', event: null, beforeDeadline: true, timers: 'keep' },
+  change: {
+    from: ['bidding', 'driver_arriving', 'arrived', 'in_progress'],
+    to: 'same',
+    event: null,
+    timers: 'keep',
+  },
   accept: {
     from: ['bidding'],
     to: 'driver_arriving',

@@ -1,6 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
+import type { MessageRow } from '../messages/message-row.ts';
+import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
 import type {
@@ -38,11 +40,15 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
   status?: RideStatus;
+  /** The names of the fields that changed. */
+  fields?: string[];
+  /** The text message of an entry whose kind is `message`. */
+  message?: ShownMessage;
   /** The event that was sent, and every attempt to deliver it, oldest first. */
   event?: RideEvent;
   deliveries: EventDelivery[];
@@ -51,13 +57,43 @@ export interface HistoryEntry extends Partial<Origin> {
 /** The fields of a ride from which its history is derived. */
 type RideWithHistory = Pick<
   Ride,
-  'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
+  | 'createdAt'
+  | 'origin'
+  | 'mode'
+  | 'status'
+  | 'offers'
+  | 'events'
+  | 'settledSeq'
+  | 'cancelledBy'
+  | 'fareRaisedAt'
+  | 'changes'
 >;
 
-/** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event. Pure. */
-export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
+/** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
+ * the text messages. Pure. */
+export function historyOf(
+  ride: RideWithHistory,
+  attempts: readonly ShownAttempt[],
+  now: number,
+  messages: readonly ShownMessage[] = [],
+): HistoryEntry[] {
   const created: HistoryEntry = { id: 'created', kind: 'created', at: ride.createdAt, ...ride.origin, deliveries: [] };
-  const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride)];
+  const texts = messages.map((message): HistoryEntry => {
+    return {
+      id: `message-${message.kind}-${message.person}`,
+      kind: 'message',
+      at: message.createdAt,
+      message,
+      deliveries: [],
+    };
+  });
+  const later = [
+    ...eventEntries(ride, attempts, now),
+    ...withdrawals(ride),
+    ...lastRaise(ride),
+    ...changesOf(ride),
+    ...texts,
+  ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
 }
 
@@ -99,6 +135,9 @@ const withdrawals = (ride: RideWithHistory): HistoryEntry[] =>
 /** The entry for the last raise of the fare. Earlier raises are not stored. */
 const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
   at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
+
+const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
+  changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
@@ -149,6 +188,14 @@ export interface RideHistory {
   timers: Timer[];
   events: HistoryEvent[];
   redeliveries: RedeliveryEntry[];
+  messages: MessageEntry[];
+}
+
+/** A text message, with the id of its number instead of the number. */
+export interface MessageEntry extends Pick<MessageRow, 'kind' | 'person' | 'state' | 'reason'> {
+  messageId: string;
+  at: Date;
+  numberId?: string;
 }
 
 interface HistoryEvent {
@@ -177,7 +224,7 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
   const ride = await rides.findOne({ _id: rideId }, committedReads());
   if (!ride) throw new AppError('ride_not_found');
   const { keyId, accountId, mode, status, createdAt, fare, agreedPrice, driver, cancelledBy, erasedAt, timers } = ride;
-  const attempts = await attemptsOfRide(rideId, { accountId });
+  const [attempts, messages] = await Promise.all([attemptsOfRide(rideId, { accountId }), messagesOfRide(rideId)]);
   return {
     ...{ rideId, keyId, accountId, mode, status, createdAt, fare },
     ...(agreedPrice !== undefined && { agreedPrice }),
@@ -191,6 +238,11 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
       .map(({ _id: attemptId, kind, seq, at, outcome, httpStatus, reason, durationMs }) => ({
         ...{ attemptId, kind, seq, at, outcome, httpStatus, reason, durationMs },
       })),
+    messages: messages.map(({ _id: messageId, createdAt: at, kind, person, state, reason, number }) => ({
+      ...{ messageId, at, kind, person, state },
+      ...(reason && { reason }),
+      ...(number && { numberId: number }),
+    })),
   };
 }
 

@@ -12,6 +12,11 @@ const emojis = (count: number) => emoji.repeat(count);
 type Case = [title: string, fields: object, named?: string];
 
 const accepted: Case[] = [
+  [
+    'texts and languages',
+    { passenger: { phone: '+12025550143', locale: 'pt-BR' }, notify: { passenger: true, contacts: [] } },
+  ],
+  ['no texts for any phone', { passenger: { phone: 'room 12' }, notify: { passenger: false } }],
   ['0,0 as coordinates', { pickup: at(0, 0), destination: at(0, 0) }],
   ['the poles and the date line', { pickup: at(90, 180), destination: at(-90, -180) }],
   ['a long address', { pickup: { ...at(1, 1), address: 'a'.repeat(5_000) } }],
@@ -63,6 +68,18 @@ const refused: Case[] = [
     [`${field} as a number`, wrap(5), field],
     [`${field}: a lone surrogate`, wrap('x\ud800y'), field],
   ]),
+  ['an unknown language', { passenger: { locale: 'no_such_language' } }, 'passenger.locale'],
+  ...['2025550143', '+1 202 555 0143', '+12', '+1202555014x', '+999999999999'].flatMap((phone): Case[] => [
+    [`texts to a passenger at ${phone}`, { passenger: { phone }, notify: { passenger: true } }, 'passenger.phone'],
+    [
+      `texts to a contact at ${phone}`,
+      { notify: { contacts: [{ phone: '+12025550143' }, { phone }] } },
+      'notify.contacts\\[1\\].phone',
+    ],
+  ]),
+  ['texts to a passenger without a number', { notify: { passenger: true } }, 'passenger.phone'],
+  ['texts to a contact without a number', { notify: { contacts: [{ name: 'Kim' }] } }, 'notify.contacts\\[0\\].phone'],
+  ['four contacts', { notify: { contacts: Array(4).fill({ phone: '+12025550143' }) } }, 'notify.contacts'],
   ...[
     ['http', 'http://partner.example/hook'],
     ['another scheme', 'ftp://partner.example/hook'],

@@ -49,8 +49,9 @@ const treatments = {
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
-  // Only programs set these.
+  // Only programs set these. The desk's key says whether passengers get texts.
   metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
+  notify: { example: { passenger: true }, erased: true, driver: false, desk: false },
   webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
   autoAccept: { example: { maxPrice: 40 }, erased: false, driver: false, desk: false },
 } satisfies Record<keyof RideRequest, Treatment>;

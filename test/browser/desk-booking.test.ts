@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { readDesk } from '../../shared/accounts/desk.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { signedIn } from '../support/dashboard.ts';
-import { answerByPath, useGeocoder } from '../support/geocoder.ts';
+import { answerByPath, useGeocoder } from '../support/operator-server.ts';
 import { deskPath, useTestDesk } from '../support/test-desk.ts';
 import { until } from '../support/until.ts';
 import { asVisitor } from './as-visitor.ts';

@@ -4,7 +4,7 @@ import { addPlace } from '../../shared/accounts/desk.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newFormId } from '../support/dashboard.ts';
-import { answerByPath, useGeocoder } from '../support/geocoder.ts';
+import { answerByPath, useGeocoder } from '../support/operator-server.ts';
 import { deskPath, useTestDesk } from '../support/test-desk.ts';
 import { asVisitor } from './as-visitor.ts';
 import { closeProfiles, lookAround, openPage, openProfile } from './browser.ts';

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { streetTiles } from '../../dev/streets/street-tiles.ts';
 import { newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { useStarted } from '../support/use-started.ts';
 import { expectNotTooWide, lookAround, openPage, openProfile, type TestPage } from './browser.ts';
 import { button, heading, hold, phone, press, pressKey, standingAt, useDrivers } from './drive-phones.ts';
 
@@ -95,5 +97,22 @@ describe("the layout of the driver's page", () => {
     await press(page, /^Offer/);
     await button(page, 'Withdraw').waitFor();
     expect(await heightOf()).to.equal(before);
+  });
+});
+
+describe("the map of the driver's page", () => {
+  const file = useStarted(async () => ({ path: await streetTiles(), close: () => undefined }));
+  const { chosen } = useDrivers(() => ({ TILE_URL: file.path }));
+
+  it('shows the ride and the driver on streets, and lets a finger scroll the page', async () => {
+    const { page } = await chosen({ lat: 57.7005, lng: 11.9526 });
+    await page.locator('#trip-map .car').waitFor();
+    await page.locator('#trip-map canvas.leaflet-tile-loaded').first().waitFor();
+    expect(await page.locator('#trip-map .leaflet-control-attribution a').count()).to.equal(1);
+    const touched = await page.locator('#trip-map > section').evaluate((map) => getComputedStyle(map).pointerEvents);
+    expect(touched).to.equal('none');
+    await page.locator('#trip-map').scrollIntoViewIfNeeded();
+    await lookAround('drive-map', page);
+    expect(page.complaints).to.deep.equal([]);
   });
 });

@@ -52,8 +52,8 @@ const wanted = {
 };
 
 /** An API with a partner, and the phones of drivers. */
-export function useDrivers() {
-  const api = useTestApi();
+export function useDrivers(settings?: Parameters<typeof useTestApi>[0]) {
+  const api = useTestApi(settings);
   const partner = usePartner(api, 'live');
   before(async () => {
     await LimitModel.deleteMany({});

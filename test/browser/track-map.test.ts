@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { streetTiles } from '../../dev/streets/street-tiles.ts';
 import type { Client } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
@@ -81,6 +82,31 @@ describe('the map of a ride', () => {
     await areInView(page, '.car', '.point.pickup', 300);
     expect(await scaleOf(page)).to.be.above(before * 1.5);
     expect(await recenter.isHidden()).to.equal(true);
+  });
+
+  it('keeps the route at its pins while the camera flies and the window changes its size', async () => {
+    const { url, accept } = await newMap();
+    const page = await openPage(await openProfile(desktop), url);
+    await areInView(page, '.point.pickup', '.point.destination', 100);
+    await page.evaluate(() => {
+      const seen = { apart: 0 };
+      Object.assign(window, { seen });
+      const look = () => {
+        const [route, pin] = ['path.route', '.point.pickup'].map((name) => document.querySelector(name));
+        const { x, y, width, height } = (pin as Element).getBoundingClientRect();
+        const path = route as SVGPathElement;
+        const start = path.getPointAtLength(0).matrixTransform(path.getScreenCTM() as DOMMatrix);
+        const isInView = x > 400 && x < innerWidth && y > 0 && y < innerHeight;
+        if (isInView) seen.apart = Math.max(seen.apart, Math.hypot(start.x - x - width / 2, start.y - y - height / 2));
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    await accept();
+    await headline(page, /^Arriv/);
+    for (const width of [1_000, 1_200, 900]) await page.setViewportSize({ width, height: 700 });
+    await areInView(page, '.car', '.point.pickup', 100);
+    expect(await page.evaluate(() => (window as unknown as { seen: { apart: number } }).seen.apart)).to.be.below(3);
   });
 
   it('works with only the keyboard: skips and moves the map', async () => {
@@ -219,9 +245,78 @@ describe('the live map with tiles', () => {
       const colorScheme = name === 'phone' ? 'light' : 'dark';
       const page = await openPage(await openProfile({ ...screen, colorScheme }), url);
       await page.locator('img.leaflet-tile-loaded').first().waitFor();
-      await areClear(page, '.leaflet-control-attribution', '.leaflet-control-scale', '.north-arrow', '#facts');
+      await areClear(page, '.leaflet-control-attribution', '.leaflet-control-zoom', '#facts');
       expect(await seriousFindings(page)).to.deep.equal([]);
       expect(new Set(page.complaints)).to.deep.equal(new Set([`request to ${tiles.host}`]));
     });
   }
 });
+
+describe('the live map with streets', () => {
+  const file = useStarted(async () => ({ path: await streetTiles(), close: () => undefined }));
+  const api = useTestApi(() => ({ TILE_URL: file.path, SIMULATION_SPEED: '0.05' }));
+  afterEach(closeProfiles);
+  const across = { pickup: { lat: 57.7005, lng: 11.9526 }, destination: { lat: 57.7072, lng: 11.9385 } };
+
+  it('draws them in the colours of the page, within 120 kB of our files and 100 kB of tiles', async () => {
+    const { url } = await rideWithMap(api, await api.partner('test'), 'no_offers', across);
+    const page = await openPage(await openProfile(desktop), url);
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.waitForFunction(
+        () => {
+          const canvas = document.createElement('canvas');
+          canvas.width = 512;
+          canvas.height = 512;
+          const copy = canvas.getContext('2d', { willReadFrequently: true }) as CanvasRenderingContext2D;
+          const colour = (name: string) => {
+            copy.fillStyle = getComputedStyle(document.body).getPropertyValue(`--map-${name}`);
+            copy.fillRect(0, 0, 1, 1);
+            return copy.getImageData(0, 0, 1, 1).data.join();
+          };
+          const wanted = new Set([colour('ground'), colour('main-street')]);
+          for (const tile of document.querySelectorAll<HTMLCanvasElement>('canvas.leaflet-tile-loaded')) {
+            copy.drawImage(tile, 0, 0);
+            const pixels = copy.getImageData(0, 0, 512, 512).data;
+            for (let i = 0; i < pixels.length; i += 4) wanted.delete(pixels.slice(i, i + 4).join());
+          }
+          return wanted.size === 0;
+        },
+        undefined,
+        { polling: 500 },
+      );
+    }
+    const [ours = 0, tiles = 0] = await page.evaluate(() => {
+      const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+      const sizeOf = (isTile: boolean) =>
+        (loaded as PerformanceResourceTiming[])
+          .filter(({ name }) => name.includes('/tiles/') === isTile)
+          .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+      return [sizeOf(false), sizeOf(true)];
+    });
+    console.log(`first view: ${ours} bytes of our files, ${tiles} bytes of tiles`);
+    expect(ours).to.be.within(1, 120_000);
+    expect(tiles).to.be.within(1, 100_000);
+    expect(await page.locator('.leaflet-control-attribution a').getAttribute('href')).to.include('openstreetmap.org');
+    await lookAround('track-streets', page);
+    expect(page.complaints).to.deep.equal([]);
+  });
+});
+
+for (const [name, path] of Object.entries({ images: '{z}/{x}/{y}.png', streets: 'region.pmtiles' })) {
+  describe(`the live map with ${name} that do not load`, () => {
+    const api = useTestApi({
+      TILE_URL: `http://127.0.0.1:1/${path}`,
+      TILE_ATTRIBUTION: '© OpenStreetMap contributors',
+    });
+    afterEach(closeProfiles);
+
+    it('is the map without tiles after 2 s: a grid with scale and north, and no broken image', async () => {
+      const { url } = await rideWithMap(api, await api.partner('test'));
+      const page = await openPage(await openProfile(phone), url);
+      await areClear(page, '.leaflet-control-scale', '.north-arrow', '.leaflet-control-attribution', '#facts');
+      await page.locator('.plain-ground').first().waitFor();
+      expect(await page.locator('img:visible').count()).to.equal(0);
+    });
+  });
+}

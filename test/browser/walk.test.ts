@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../api/dashboard/dashboard-part.ts';
+import { dashboardBase } from '../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../api/dashboard/web-pages.ts';
 import { pageNames } from '../support/documented.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { hostileAccount, typedText } from '../support/hostile-account.ts';
@@ -38,7 +39,7 @@ describe('a walk through every page', function () {
 
   it('every page of the dashboard passes layout and accessibility checks on phones and desktops', async () => {
     const { visitor, params } = await hostileAccount(api, typedText);
-    const pages = dashboardRoutes(api.ctx, {} as DashboardParts)
+    const pages = dashboardRoutes(api.ctx, {} as PageParts)
       .filter(({ method, path }) => method === 'GET' && !/\/(state|events|statement\.csv)$/.test(path))
       .map(({ path }) => dashboardBase + path.replaceAll(/:(\w+)/g, (_, name) => params[name] ?? name));
     const { trackToken } = await storedRide(params.rideId ?? '');

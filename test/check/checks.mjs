@@ -81,6 +81,13 @@ export const checks = [
     paths: ['api/', 'web/', 'shared/', 'clients/', tests, 'test/clients/'],
   },
   {
+    name: 'streets',
+    proves:
+      'the street file is what its script makes, and the routing server of the development stack finds the same ways as Valhalla',
+    command: `node --import tsx dev/streets/derive.ts && git diff --exit-code --stat dev/streets/gothenburg.tsv && node node_modules/mocha/bin/mocha.js --no-config --require tsx --timeout 600000 test/streets/engine.test.ts`,
+    paths: ['dev/streets/', 'test/streets/'],
+  },
+  {
     // The procedures take longest, so they start first.
     name: 'production',
     proves: 'Caddy, Compose, systemd, Kubernetes and Prometheus accept the production files, and the procedures work',

@@ -75,7 +75,7 @@ describe('npm run demo', () => {
       expect(text)
         .to.match(/Alex offers \$24\.50, 4 min away/)
         .and.match(/is coming: Camry, T 1/);
-      expect(text).to.match(/^ +4\.0 s +completed +at Wall Street, \$24\.50 paid/m);
+      expect(text).to.match(/^ +4\.0 s +completed +at Lindholmen, \$24\.50 paid/m);
     });
   }
 

@@ -14,7 +14,17 @@ import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
 
 /** Unsets the settings of the test run: an empty setting counts as unset. */
-const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+const given = {
+  MONGO_URL: '',
+  REDIS_URL: '',
+  SMTP_URL: '',
+  SECRETS_KEY: '',
+  HOST: '',
+  PORT: '',
+  LOG_LEVEL: '',
+  ROUTING_URL: '',
+  TILE_URL: '',
+};
 const env = { ...process.env, ...given };
 
 type Answer = { code: number; stdout: string; stderr: string };
@@ -122,6 +132,17 @@ describe('npm run dev', function () {
     await printed(/event 1 offer\.received +delivered 200/);
   });
 
+  it('a routing server for the streets of Gothenburg answers at ROUTING_URL until the stack ends', async () => {
+    const { ROUTING_URL } = (await state()).env;
+    const response = await fetch(`${ROUTING_URL}/11.9528,57.6998;11.9385,57.7074`);
+    expect(await response.json()).to.include({ code: 'Ok' });
+  });
+
+  it('the maps have a file of the streets of Gothenburg', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/tiles/region.pmtiles`, { headers: { Range: 'bytes=0-6' } });
+    expect({ status: response.status, text: await response.text() }).to.deep.equal({ status: 206, text: 'PMTiles' });
+  });
+
   it('the queue board shows the ride and the step of each job, is read-only, and shows only the used job states', async () => {
     const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
     const page = await board('');
@@ -131,7 +152,16 @@ describe('npm run dev', function () {
     }
     const { queues } = JSON.parse((await board('/api/queues?activeQueue=simulator&status=latest')).text);
     const names = queues.map((queue: { name: string }) => queue.name);
-    expect(names).to.have.members(['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail']);
+    expect(names).to.have.members([
+      'bidding',
+      'simulator',
+      'dispatch',
+      'webhooks',
+      'webhooks-slow',
+      'routing',
+      'mail',
+      'messages',
+    ]);
     for (const queue of queues) {
       expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
       expect(queue.statuses).to.have.members(['latest', 'active', 'waiting', 'delayed', 'failed', 'completed']);

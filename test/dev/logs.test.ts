@@ -73,11 +73,15 @@ describe('the log view of npm run dev', () => {
   it('the log view prints where a mail can be read, or why it was not sent', () => {
     const lines = shown(
       entry('mail', { mailId: 'mail_1', outcome: 'kept' }),
+      entry('message', { messageId: 'ride_1:found:passenger', kind: 'found', outcome: 'kept' }),
+      entry('message', { messageId: 'ride_1:found:passenger', kind: 'found', outcome: 'expired' }),
       entry('mail', { mailId: 'mail_1', outcome: 'sent' }),
       entry('mail', { mailId: 'mail_1', outcome: 'failed', reason: 'EENVELOPE 550' }),
     );
     expect(lines.map((line) => line.replace(/ {2,}/g, ' ').trim())).to.deep.equal([
       'mail read it at /dev/mail',
+      'text message: found read it at /dev/messages',
+      'text message: found not sent: expired',
       'mail sent',
       'mail not sent: EENVELOPE 550',
     ]);

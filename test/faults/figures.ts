@@ -8,6 +8,7 @@ import { hangingReceiver } from './figures/hanging-receiver.ts';
 import { isolation } from './figures/isolation.ts';
 import { kills } from './figures/kills.ts';
 import { longAnswers } from './figures/long-answers.ts';
+import { messageFaults } from './figures/message-faults.ts';
 import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
 import { fittingCars } from './figures/needs.ts';
@@ -28,6 +29,7 @@ export const figures: readonly Figure[] = [
   kills,
   tenKills,
   rebids,
+  messageFaults,
   redisEmptied,
   redisOutages,
   redisCluster,

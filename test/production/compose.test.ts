@@ -27,7 +27,17 @@ describe('docker-compose.yml', function () {
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
-  const processes = ['api', 'bidding', 'dispatch', 'mail', 'simulator', 'webhooks', 'webhooks-slow'];
+  const processes = [
+    'api',
+    'bidding',
+    'dispatch',
+    'mail',
+    'messages',
+    'routing',
+    'simulator',
+    'webhooks',
+    'webhooks-slow',
+  ];
   const commands = ['drivers', 'keys', 'ops'];
   const ours = [...processes, 'migrate', ...commands];
 
@@ -148,9 +158,10 @@ describe('docker-compose.yml', function () {
 
   // The API and `keys` check that SMTP_URL is set.
   for (const [setting, holders] of [
-    ['SECRETS_KEY', ['api', 'keys', 'mail', 'migrate', 'webhooks', 'webhooks-slow']],
+    ['SECRETS_KEY', ['api', 'keys', 'mail', 'messages', 'migrate', 'webhooks', 'webhooks-slow']],
     ['OPS_TOKEN', ['api']],
     ['SMTP_URL', ['api', 'keys', 'mail']],
+    ['SMS_URL', ['api', 'messages']],
   ] as const) {
     it(`docker-compose.yml gives ${setting} only to the services that use it`, () => {
       expect(namesWhere(({ environment }) => environment && setting in environment)).to.have.members(holders);
@@ -170,14 +181,14 @@ describe('docker-compose.yml', function () {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
-    expect(reachable).to.have.members(['api', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
+    expect(reachable).to.have.members(['api', 'mail', 'messages', 'ops', 'routing', 'webhooks', 'webhooks-slow']);
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('only the services that answer or send requests, webhooks or mails over the internet have access to it', () => {
+  it('only the services that answer or send requests, webhooks, mails or messages, or ask for routes, over the internet have access to it', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
-    expect(out).to.have.members(['api', 'caddy', 'mail', 'ops', 'webhooks', 'webhooks-slow']);
+    expect(out).to.have.members(['api', 'caddy', 'mail', 'messages', 'ops', 'routing', 'webhooks', 'webhooks-slow']);
   });
 
   it('docker-compose.yml starts the API and the workers after the replica set and the migration', () => {

@@ -87,7 +87,7 @@ describe('deploy/kubernetes', function () {
       return holds;
     });
     const names = holders.map(({ metadata }) => metadata.name.replace(/rides-|-\d.*/g, ''));
-    expect(names).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
+    expect(names).to.have.members(['api', 'mail', 'messages', 'migrate', 'webhooks', 'webhooks-slow']);
   });
 
   it('every process is confined, has limits and probes, and has more time to stop than it needs', () => {

@@ -55,7 +55,7 @@ describe('deploy/systemd', function () {
       .trim()
       .split(' ');
     const units = await Promise.all(started.map((name) => readUnit(name)));
-    expect(units).to.have.length(9);
+    expect(units).to.have.length(11);
     expect(targets).to.include.members(units.map(({ environment }) => environment.OPS_PORT));
   });
 

@@ -11,6 +11,7 @@ export interface Answer {
 /** A partner's API client. Paths are relative to the versioned base. */
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   createRide(fields?: object, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -26,7 +27,8 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   const response = await fetch(url, init);
   const { status, headers } = response;
   const text = await response.text();
-  const body = text ? JSON.parse(text) : undefined;
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  const body = isJson && text ? JSON.parse(text) : text || undefined;
   const { pathname, search } = new URL(url);
   const problem = documentProblem({
     method: init.method ?? 'GET',
@@ -44,9 +46,10 @@ export function clientOf(url: string, secretKey: string, base = '/v1'): Client {
   const authorization = { authorization: `Bearer ${secretKey}` };
   const client: Client = {
     get: (path, headers) => call(url + base + path, { headers: { ...authorization, ...headers } }),
-    post: (path, body, headers) =>
+    post: (path, body, headers) => client.send('POST', path, body, headers),
+    send: (method, path, body, headers) =>
       call(url + base + path, {
-        method: 'POST',
+        method,
         headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),

@@ -133,7 +133,9 @@ function operationProblem(answered: Answered, operation: PathOperation, document
   const { headers = {}, content } = resolved<ApiResponse>(response, document);
   return (
     headersProblem(answered, headers, document) ??
-    (answered.method === 'HEAD' ? undefined : bodyProblem(answered, content?.['application/json']))
+    (answered.method === 'HEAD' || content?.['text/csv']
+      ? undefined
+      : bodyProblem(answered, content?.['application/json']))
   );
 }
 

@@ -50,6 +50,7 @@ const allowedLayers: Record<string, string[]> = {
 const foldersOfShared = [
   ['base'],
   ['accounts', 'mail', 'targets'],
+  ['messages'],
   ['keys'],
   ['drivers'],
   ['rides'],
@@ -61,7 +62,9 @@ const foldersOfShared = [
 
 /** Files that do no I/O, and that must not load files or packages which do. */
 const pureFiles = [
-  ...['call-url', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map((name) => `shared/base/${name}.ts`),
+  ...['call-url', 'e164', 'errors', 'great-circle', 'ids', 'shown-text', 'terms'].map(
+    (name) => `shared/base/${name}.ts`,
+  ),
   ...[
     'ride-types',
     'fields',
@@ -74,13 +77,15 @@ const pureFiles = [
     'simulation',
   ].map((name) => `shared/rides/${name}.ts`),
   'shared/rides/search-terms.ts',
+  'shared/rides/message-fields.ts',
+  ...['message-kinds', 'texts'].map((name) => `shared/messages/${name}.ts`),
   'shared/drivers/cells.ts',
   'shared/keys/key-format.ts',
   'shared/targets/target.ts',
   'shared/webhooks/sign.ts',
   'shared/webhooks/failure-reasons.ts',
 ];
-const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/max)$/;
+const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
 
 /** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {
@@ -106,7 +111,9 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
   if (imports.has(to)) {
     const allowed = allowedLayers[layer] ?? [];
     if (!allowed.includes(toLayer)) return `${layer} may only import ${allowed.join(' and ')}`;
-    if (layer === 'api' && toLayer === 'web' && !importsWeb.test(file)) return 'only app.ts puts pages into the API';
+    if (layer === 'api' && toLayer === 'web' && !importsWeb.test(file) && to !== described)
+      return 'only app.ts puts pages into the API';
+    if (isOfOtherPage(file, to, imports)) return 'a page must not import a file of another page';
     const isUpward = layer === 'shared' && folder !== toFolder && !(rankOf(toFolder) < rankOf(folder));
     return isUpward ? 'imports in shared must go to a lower level' : undefined;
   }
@@ -119,9 +126,19 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
 
 /**
  * The files of api/ that may import pages: `app.ts` puts them into the API, `web-part.ts` needs the types of requests and
- * answers, and the build bundles their scripts. The dashboard is still in api/.
+ * answers, the build bundles their scripts, and `dashboard/` adds the session. Everything may use the types of answers.
  */
 const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/dashboard\//;
+const described = 'web/kit/answer.ts';
+
+const pageList = 'web/dashboard/pages.ts';
+
+/** True if `to` is a page of the list, or the view of one, and `file` is another. What pages share is in other files. */
+function isOfOtherPage(file: string, to: string, imports: Imports): boolean {
+  const page = to.replace(/-view\.tsx$/, '.tsx');
+  const isPage = /^web\/(?!kit\/)/.test(page) && imports.get(pageList)?.some((listed) => listed.to === page);
+  return file.startsWith('web/') && file !== pageList && file !== page && isPage === true;
+}
 
 /** The second file only checks the connection to the mail server. */
 const mayUseMail = ['workers/mail-transport.ts', 'shared/process/ops/doctor/check-network.ts'];

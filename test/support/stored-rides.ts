@@ -58,12 +58,13 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<'done' | E
   }
 }
 
-/** The work of a job: a timer or an event of a ride, an attempt, or a mail. */
+/** The work of a job: a timer or an event of a ride, an attempt, a mail, or a message. */
 export type Work =
   | { rideId: string; timer: TimerName }
   | { rideId: string; seq: number }
   | { attemptId: string }
-  | { mailId: string };
+  | { mailId: string }
+  | { messageId: string };
 
 /** The pending job in a queue for this work. */
 export async function jobFor(ctx: Context, pool: PoolName, work: Work) {
@@ -74,5 +75,6 @@ export async function jobFor(ctx: Context, pool: PoolName, work: Work) {
 function dedupeIdOf(work: Work): string {
   if ('attemptId' in work) return work.attemptId;
   if ('mailId' in work) return work.mailId;
+  if ('messageId' in work) return work.messageId;
   return 'seq' in work ? deliveryJobId(work.rideId, work.seq) : timerJobId(work.rideId, work.timer);
 }

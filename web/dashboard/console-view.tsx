@@ -1,11 +1,12 @@
 import type { ApiKey } from '../../shared/keys/api-key.ts';
 import type { ListedRide } from '../../shared/rides/list-rides.ts';
-import { type TestScenario, testScenarios } from '../../shared/rides/ride-types.ts';
+import { testScenarios } from '../../shared/rides/ride-types.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, CodeBlock, Empty } from '../kit/blocks.tsx';
 import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
 import { consolePath, keysPath, signaturePath } from '../kit/paths.ts';
 import { creationAsCurl, keyVariable, type RideField, requestBody } from '../kit/ride-request.ts';
+import { scenarioWords } from '../kit/ride-words.ts';
 import { MoreFields, RideFields } from './console-fields.tsx';
 import { RecentRides } from './recent-rides.tsx';
 
@@ -105,20 +106,3 @@ function CourseFields({ keys, values, faults = {} }: Pick<StartData, 'keys' | 'v
 
 /** The console is no program that repeats requests, so it lacks the scenarios that refuse the first one. */
 const consoleScenarios = testScenarios.filter((scenario) => scenario !== 'rate_limited' && scenario !== 'unavailable');
-
-/** The scenarios of the simulated driver in words (contract, section 3). */
-export const scenarioWords: Record<TestScenario, string> = {
-  default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
-  no_auto_accept: 'One offer, which waits until you accept it.',
-  three_offers: 'Three offers with different prices and ETAs; the cheapest is accepted.',
-  three_offers_no_accept: 'The same three offers, which wait until you accept one.',
-  counter_offer: 'One offer above the fare.',
-  offer_withdrawn: 'The offer is withdrawn after 2 s; bidding continues.',
-  driver_cancels: 'The driver cancels at the pickup.',
-  stalls: 'The ride stays in driver_arriving until you make a manual step.',
-  no_offers: 'No driver makes an offer before the bidding time ends.',
-  slow: 'The default course in almost 7 minutes, so that you can watch the live map.',
-  rate_limited: 'The first request is refused with a 429; then as default.',
-  unavailable: 'The first request is refused with a 503; then as default.',
-  duplicate_event: 'The second event is sent twice; otherwise as default.',
-};

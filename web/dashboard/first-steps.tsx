@@ -80,8 +80,8 @@ const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/r
   -H "Authorization: Bearer YOUR_TEST_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{
-    "pickup": { "lat": 40.758, "lng": -73.9855 },
-    "destination": { "lat": 40.7128, "lng": -74.006 },
+    "pickup": { "lat": 57.6997, "lng": 11.9523 },
+    "destination": { "lat": 57.7074, "lng": 11.9385 },
     "fare": 25
   }'`;
 

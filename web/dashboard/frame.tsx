@@ -6,8 +6,7 @@ import { ChangeForm } from '../kit/forms.tsx';
 import type { Page } from '../kit/page.tsx';
 import { firstPages } from '../kit/roles.ts';
 import { Viewer } from '../kit/viewer.tsx';
-import { pages } from './pages.ts';
-import { mayUse } from './rights.ts';
+import { mayUse, pages } from './pages.ts';
 
 type Entry = readonly [label: string, href: string, route: string | null];
 

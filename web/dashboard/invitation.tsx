@@ -10,7 +10,7 @@ import { formIdOf } from '../kit/form-fields.ts';
 import { ChangeForm } from '../kit/forms.tsx';
 import { invitationPath } from '../kit/paths.ts';
 import type { PublicRoute } from '../kit/public-pages.ts';
-import { roleTexts } from '../kit/roles.ts';
+import { goneInvitation, Joining } from './joining.tsx';
 import { mailCode, noMail } from './sign-in-code.tsx';
 import { signInCookies } from './sign-in-cookies.ts';
 
@@ -64,18 +64,6 @@ async function sendCode(
   return refused ?? { redirectTo: '/dashboard?sent' };
 }
 
-/** Names the account and the role of an invitation that a person is about to accept. */
-export function Joining({ account, invitation: { role } }: FoundInvitation) {
-  return (
-    <p class="notice joining">
-      <span>
-        You join <strong>{accountName(account)}</strong> as <strong>{roleTexts[role].name}</strong>:{' '}
-        {roleTexts[role].text}.
-      </span>
-    </p>
-  );
-}
-
 interface InvitationPageProps extends FoundInvitation {
   token: string;
   /** The address of the signed-in person; undefined without a session. */
@@ -121,27 +109,4 @@ function invitationPage({ token, signedInAs, ...found }: InvitationPageProps): s
       </>
     ),
   });
-}
-
-/** The answer for an invitation that was used or withdrawn, or has expired. */
-export function goneInvitation(): Answer {
-  const title = 'This invitation does not work';
-  const html = outsidePage({
-    title,
-    children: (
-      <>
-        <h1>{title}</h1>
-        <p class="lead">
-          An invitation works once, for 72 hours, until it is withdrawn. If you have joined already, sign in. Otherwise,
-          ask the person who invited you for a new one.
-        </p>
-        <p>
-          <a class="btn second" href="/dashboard">
-            Go to the dashboard
-          </a>
-        </p>
-      </>
-    ),
-  });
-  return { html, status: 404, code: 'link_not_found' };
 }

@@ -14,6 +14,8 @@ interface KeyData {
   ridesCreated: number;
   /** The addresses from which webhooks are sent; empty if they are not fixed. */
   egressAddresses?: readonly string[];
+  /** True if the service can send text messages. */
+  texts: boolean;
   failing?: FailureStreak;
   signingSecret?: string;
   /** The signing secret has just been rolled. */
@@ -58,6 +60,7 @@ export function keyView(data: KeyData): Document {
         {canChange && (
           <>
             {webhook(data)}
+            {data.texts && texting(data)}
             {signingSecretOf(data)}
             <section class="section" aria-label="Rename">
               <div class="card">
@@ -125,6 +128,20 @@ function webhook({ key, egressAddresses = [] }: KeyData) {
             Events come from <code>{egressAddresses.join(', ')}</code>.
           </p>
         )}
+      </div>
+    </Section>
+  );
+}
+
+function texting({ key }: KeyData) {
+  return (
+    <Section id="texting" title="Text messages">
+      <div class="card stack">
+        <DeclaredForm name="texting" values={{ texting: key.textsPassenger ? 'yes' : 'no' }} button="Save" />
+        <p class="hint">
+          Passengers are told when a driver is found, when the car is there, and if the ride is cancelled.{' '}
+          <a href="/docs/messages">What is sent</a>
+        </p>
       </div>
     </Section>
   );

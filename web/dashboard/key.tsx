@@ -5,17 +5,19 @@ import {
   type KeyFacts,
   renameKey,
   revokeKey,
+  setTexting,
   setWebhookUrl,
   viewSigningSecret,
 } from '../../shared/keys/manage-keys.ts';
 import { rollByForm, rotateByForm, secretVersion } from '../../shared/keys/replace-secret.ts';
+import { canText } from '../../shared/messages/stored-messages.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { ridesByKey } from '../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import type { SentRequest } from '../kit/answer.ts';
 import { ModePill } from '../kit/facts.tsx';
-import { fault, text } from '../kit/fields.tsx';
+import { choice, fault, text } from '../kit/fields.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { keyNameIn, lastFour } from '../kit/key-parts.tsx';
 import { page } from '../kit/page.tsx';
@@ -37,7 +39,15 @@ export const key = page('/keys/:keyId', {
       deliveryHealth([key._id], owner),
     ]);
     const { egressAddresses } = service.config;
-    return { account, key, egressAddresses, ridesCreated: rides.get(key._id) ?? 0, failing: health.get(key._id) };
+    const texts = canText(service.config);
+    return {
+      account,
+      key,
+      egressAddresses,
+      texts,
+      ridesCreated: rides.get(key._id) ?? 0,
+      failing: health.get(key._id),
+    };
   },
   view: keyView,
   forms: {
@@ -74,6 +84,31 @@ export const key = page('/keys/:keyId', {
       done: {
         'url-saved': 'Saved. The next event is sent to this URL.',
         'url-removed': 'Webhook URL removed. Only rides with their own webhookUrl send events now.',
+      },
+    }),
+    texting: form({
+      anchor: '#texting',
+      fields: {
+        texting: choice(
+          'Text the passenger',
+          [
+            ['no', 'No'],
+            ['yes', 'Yes'],
+          ],
+          'Choose whether passengers are texted',
+          {
+            hint: 'For rides that do not say it in notify, if passenger.phone is a number in E.164 form such as +12025550143.',
+          },
+        ),
+      },
+      async act(request, { texting }, { _id }: KeyFacts) {
+        const { owner, sent } = request;
+        if (await setTexting(_id, texting === 'yes', owner, sent.id)) await record(request, 'texting_set', _id);
+        return { done: texting === 'yes' ? 'texting-on' : 'texting-off' };
+      },
+      done: {
+        'texting-on': 'Saved. Passengers of new rides get text messages.',
+        'texting-off': 'Saved. Only rides that ask for it in notify send text messages.',
       },
     }),
     'test-event': form({

@@ -8,7 +8,7 @@ import { formIdOf } from '../kit/form-fields.ts';
 import { ChangeForm } from '../kit/forms.tsx';
 import { linkPath, nextPage } from '../kit/paths.ts';
 import type { PublicRoute } from '../kit/public-pages.ts';
-import { Joining } from './invitation.tsx';
+import { Joining } from './joining.tsx';
 import { signInCookies } from './sign-in-cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 

@@ -1,5 +1,6 @@
 import type { ListedRide } from '../../shared/rides/list-rides.ts';
-import { moneyText, placeText, StatusPill, Time } from '../kit/facts.tsx';
+import { placeText } from '../../shared/rides/place-text.ts';
+import { moneyText, StatusPill, Time } from '../kit/facts.tsx';
 import { consoleRidePath, ridesPath } from '../kit/paths.ts';
 
 /** The newest test rides, each with a link to its page in the console. */

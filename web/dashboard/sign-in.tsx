@@ -9,7 +9,7 @@ import { formIdOf } from '../kit/form-fields.ts';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../kit/forms.tsx';
 import { nextPage } from '../kit/paths.ts';
 import type { PublicRoute } from '../kit/public-pages.ts';
-import { Joining } from './invitation.tsx';
+import { Joining } from './joining.tsx';
 import { CodeForm, CodeLead, checkCode, codeScript, MailHint, mailCode, noMail } from './sign-in-code.tsx';
 import { signInCookies } from './sign-in-cookies.ts';
 import { startBrowserSession } from './start-session.ts';

@@ -15,7 +15,7 @@ import { derivedAuditId, derivedMailId } from '../../shared/base/ids.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
 import type { Answer, PageRequest } from '../kit/answer.ts';
 import { suspended } from '../kit/error-page.tsx';
-import { goneInvitation } from './invitation.tsx';
+import { goneInvitation } from './joining.tsx';
 import { signInCookies } from './sign-in-cookies.ts';
 import { newBrowserMail } from './sign-in-mails.ts';
 

@@ -1,15 +1,16 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import { dayMs, endOfMonth, startOfMonth } from '../../shared/usage/days.ts';
+import type { LineDetails } from '../../shared/usage/statement-csv.ts';
 import type { StatementPage } from '../../shared/usage/statements.ts';
 import type { TripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Empty } from '../kit/blocks.tsx';
-import { counted, countText, exactText, moneyText, None, placeText, RideLink } from '../kit/facts.tsx';
+import { counted, countText, exactText, moneyText, None, RideLink } from '../kit/facts.tsx';
 import { fullDayText, monthText } from '../kit/months.ts';
 import { csvPath, statementPath, usagePath } from '../kit/paths.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import type { LineDetails } from './statement-csv.ts';
 
 interface StatementData {
   account: CurrentAccount;

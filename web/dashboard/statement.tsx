@@ -1,6 +1,7 @@
 import { roleIn } from '../../shared/accounts/account.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
+import { type LineDetails, statementCsv } from '../../shared/usage/statement-csv.ts';
 import { allLines, readStatement } from '../../shared/usage/statements.ts';
 import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
@@ -8,7 +9,6 @@ import type { PageRequest } from '../kit/answer.ts';
 import { chosenMonth } from '../kit/months.ts';
 import { page } from '../kit/page.tsx';
 import { accountants, bookers } from '../kit/roles.ts';
-import { type LineDetails, statementCsv } from './statement-csv.ts';
 import { statementView } from './statement-view.tsx';
 
 /** The statement of a month, as a page and as CSV. */

@@ -1,4 +1,4 @@
-import { lateMs, promisedArrival } from '../../shared/rides/arrival.ts';
+import { etaOf, lateMs, latenessAhead, promisedArrival } from '../../shared/rides/arrival.ts';
 import type { BoardRide } from '../../shared/rides/board-rides.ts';
 import { matchingOffer } from '../../shared/rides/offers.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
@@ -41,18 +41,23 @@ export function placed(rides: readonly BoardRide[], now: number): PlacedRide[] {
 }
 
 function place(ride: BoardRide, now: number): PlacedRide {
-  const isComing = ride.status === 'driver_arriving' || ride.status === 'in_progress';
-  const arrivesAt = isComing ? promisedArrival(ride) : undefined;
-  const concern = concernIn(ride, arrivesAt, now);
+  // To the minute, so that the row changes at most once a minute.
+  const arrivesAt = toMinute(etaOf(ride, now)?.at);
+  const concern = concernIn(ride, now);
   const group = concern ? 'concerns' : isForLater(ride, now) ? 'later' : 'now';
   return { ride, group, concern, ...(arrivesAt !== undefined && { arrivesAt }) };
 }
 
-function concernIn(ride: BoardRide, arrivesAt: number | undefined, now: number): BoardConcern | null {
+const toMinute = (at: number | undefined): number | undefined => at && Math.ceil(at / 60_000) * 60_000;
+
+function concernIn(ride: BoardRide, now: number): BoardConcern | null {
   const { status, offers } = ride;
-  if (status === 'driver_arriving' && arrivesAt !== undefined && now - arrivesAt >= lateMs) {
-    return { kind: 'late', text: `The driver is ${durationText(now - arrivesAt)} late` };
+  const promised = status === 'driver_arriving' ? promisedArrival(ride) : undefined;
+  if (promised !== undefined && now - promised >= lateMs) {
+    return { kind: 'late', text: `The driver is ${durationText(now - promised)} late` };
   }
+  const ahead = latenessAhead(ride, now);
+  if (ahead !== null) return { kind: 'late', text: `The driver will be about ${durationText(ahead)} late` };
   // Auto-accept will choose it.
   if (status === 'bidding' && matchingOffer(ride)) return null;
   const liveOffers = offers.filter(({ withdrawnAt }) => !withdrawnAt).length;

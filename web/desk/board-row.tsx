@@ -1,8 +1,9 @@
 import { isolated } from '../../shared/base/shown-text.ts';
 import type { BoardRide } from '../../shared/rides/board-rides.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import type { Offer } from '../../shared/rides/ride-types.ts';
-import { moneyText, placeText, StatusPill, Time } from '../kit/facts.tsx';
+import { moneyText, StatusPill, Time } from '../kit/facts.tsx';
 import { FormId } from '../kit/forms.tsx';
 import { deskPath, ridePath } from '../kit/paths.ts';
 import { Phone, rideName } from '../kit/ride-parts.tsx';

@@ -1,6 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { boardRides } from '../../shared/rides/board-rides.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
+import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import type { KeyView, PageRequest } from '../kit/answer.ts';
 import { counted, countText } from '../kit/facts.tsx';
 import { ridesPath } from '../kit/paths.ts';
@@ -35,8 +36,9 @@ export interface BoardView {
 export const boardOfKey: KeyView<BoardView> = { read: readBoard, stateOf };
 
 /** Reads the board of a key. Rows that `known` already has are not rendered again. */
-async function readBoard({ config, ...service }: Context, keyId: string, known?: BoardView): Promise<BoardView> {
-  const now = service.now();
+async function readBoard(context: Context, keyId: string, known?: BoardView): Promise<BoardView> {
+  const { config } = context;
+  const now = context.now();
   const { rides, isCut, isUrgentCut } = await boardRides(keyId, now, config);
   const all = placed(rides, now);
   const rows = new Map<string, Row>();
@@ -50,7 +52,9 @@ async function readBoard({ config, ...service }: Context, keyId: string, known?:
     if (inGroup.length > 0) addHeading(group, all.filter((row) => row.group === group).length);
     for (const row of inGroup) {
       const { ride, concern } = row;
-      const stamp = `${ride.rev} ${concern?.text ?? ''}`;
+      const { arrivesAt } = row;
+      const stamp = [ride.rev, concern?.text ?? '', arrivesAt ?? ''].join(' ');
+      void askIfOffRoute(context, ride);
       const link = trackUrl(config.trackBaseUrl, ride);
       add(rowId(ride), stamp, () => renderHtml(<BoardRow row={row} stamp={stamp} link={link} />));
     }

@@ -1,3 +1,4 @@
+import { zoneOf } from '../../shared/base/place-zone.ts';
 import { shownText } from '../../shared/base/shown-text.ts';
 import { type Need, needs } from '../../shared/base/terms.ts';
 import { earliestMs } from '../../shared/rides/opening.ts';
@@ -6,7 +7,7 @@ import type { SentRequest } from '../kit/answer.ts';
 import type { Faults } from '../kit/forms.tsx';
 import { timeIn } from '../kit/lists.tsx';
 import { labelledFaults, labelledTexts, requestBody } from '../kit/ride-request.ts';
-import { timeOfClock, zoneOf } from '../kit/zone.ts';
+import { timeOfClock } from '../kit/zone.ts';
 import { coordinatesAsText } from './coordinates.ts';
 import { chosenAs, type TripPlace } from './trip-places.ts';
 

@@ -1,9 +1,10 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { rideOf } from '../../shared/rides/list-rides.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Document, ShownRequest } from '../kit/answer.ts';
 import { ButtonLink } from '../kit/blocks.tsx';
-import { placeText, Time } from '../kit/facts.tsx';
+import { Time } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
 import { page } from '../kit/page.tsx';
 import { deskPlacesPath, deskSettingsPath, ridePath } from '../kit/paths.ts';
@@ -31,7 +32,7 @@ export const desk = page('/desk', {
   read: readDesk,
   view: deskView,
   state: async (request) => stateOf(await boardOf(request), request.has('rows') ? 'all' : undefined),
-  stream: async (request) => ({ view: boardOfKey, keyId: request.account.deskKeyId, first: await boardOf(request) }),
+  stream: async (request) => request.followKey(boardOfKey, request.account.deskKeyId, await boardOf(request)),
   asks: { hint: answerHint, search: answerSearch },
   forms: { book: form({ path: '/desk', act: bookRide }) },
 });

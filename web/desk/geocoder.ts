@@ -15,7 +15,7 @@ const maxLabel = 200;
 /** Results within about this distance of the default pickup come first. */
 const nearDegrees = 0.5;
 /** Below the time in which a request must be answered (answer-in-time.ts), so that a hanging geocoder causes no 503. */
-const limits = { timeoutMs: 2_000, maxBytes: 65_536 };
+const limits = { purpose: 'address search', timeoutMs: 2_000, maxBytes: 65_536 } as const;
 
 export const hasGeocoder = ({ secrets }: Pick<Config, 'secrets'>): boolean => secrets.geocoderUrl !== '';
 

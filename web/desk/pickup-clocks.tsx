@@ -1,7 +1,8 @@
 import type { Place } from '../../shared/accounts/account.ts';
+import { zoneAt, zoneOf } from '../../shared/base/place-zone.ts';
 import { ZonedTime } from '../kit/facts.tsx';
 import { renderHtml } from '../kit/render.ts';
-import { clockChangeAt, offsetMs, timeOfClock, zoneAt, zoneOf } from '../kit/zone.ts';
+import { clockChangeAt, offsetMs, timeOfClock } from '../kit/zone.ts';
 import { type BookingValues, pickupClockIn } from './booking-values.ts';
 import { isOnEarth } from './coordinates.ts';
 import { placeIn } from './trip-places.ts';

@@ -1,6 +1,7 @@
 import type { Desk } from '../../shared/accounts/desk.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { TextField } from '../kit/forms.tsx';
+import { mapData } from '../kit/map-data.ts';
 import { chosenAsSaved } from './trip-places.ts';
 
 /**
@@ -48,13 +49,7 @@ export function MapDialog({ config: { tiles } }: { config: Pick<Config, 'tiles'>
         Move the map under the cross. Arrow keys move it too, + and − zoom, Enter uses the point.
       </p>
       <div class="place-map-box">
-        <section
-          role="application"
-          aria-label="Map"
-          aria-describedby="place-map-keys"
-          data-tiles={tiles?.url}
-          data-attribution={tiles?.attribution}
-        />
+        <section role="application" aria-label="Map" aria-describedby="place-map-keys" {...mapData(tiles)} />
         <svg class="place-map-cross" viewBox="0 0 40 40" aria-hidden="true">
           <path d="M20 2v36M2 20h36" />
         </svg>

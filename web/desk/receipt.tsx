@@ -1,15 +1,16 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { zoneAt } from '../../shared/base/place-zone.ts';
 import { timeOf } from '../../shared/rides/events.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { stepsOf } from '../../shared/rides/steps.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Fact } from '../kit/blocks.tsx';
-import { moneyText, placeText, Time, ZonedTime } from '../kit/facts.tsx';
+import { moneyText, Time, ZonedTime } from '../kit/facts.tsx';
 import { page } from '../kit/page.tsx';
 import { ridePath } from '../kit/paths.ts';
 import { ownRide } from '../kit/ride-parts.tsx';
 import { bookers } from '../kit/roles.ts';
-import { zoneAt } from '../kit/zone.ts';
 
 /** The receipt of a ride, made for one printed page. */
 export const receipt = page('/rides/:rideId/receipt', {

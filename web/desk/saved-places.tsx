@@ -11,10 +11,10 @@ import {
 import type { Config } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { characterFault } from '../../shared/base/shown-text.ts';
+import { coordinatesText } from '../../shared/rides/place-text.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Empty } from '../kit/blocks.tsx';
 import { DeclaredFields, DeclaredForm } from '../kit/declared-form.tsx';
-import { coordinatesText } from '../kit/facts.tsx';
 import { type Field, fault, hidden, text } from '../kit/fields.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm } from '../kit/forms.tsx';

@@ -43,7 +43,7 @@ export interface Media {
 export interface ApiResponse {
   description: string;
   headers?: Record<string, Ref | Header>;
-  content?: { 'application/json'?: Media; 'text/event-stream'?: Media };
+  content?: { 'application/json'?: Media; 'text/csv'?: Media; 'text/event-stream'?: Media };
 }
 
 export interface PathOperation {

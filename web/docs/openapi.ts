@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Operation, tags } from '../../shared/base/operation.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { rideId, sequence } from '../../shared/rides/public-schemas.ts';
+import { month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { Components, type EnumStyle } from './components.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
@@ -37,7 +37,7 @@ const apis = {
 } as const satisfies Record<Audience, { events: EventName[]; [text: string]: unknown }>;
 
 /** The schemas of path parameters. Only drivers' paths have an offer. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, sequence };
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, sequence, month };
 
 /**
  * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is

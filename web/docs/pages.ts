@@ -9,7 +9,10 @@ import { exampleBaseUrl } from './example-base-url.ts';
 /** The pages under `/docs`, in sidebar order: files `docs/<name>.md`, or generated from the OpenAPI document. */
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
-  { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
+  {
+    title: 'Build',
+    names: ['webhooks', 'rides', 'messages', 'fares', 'errors', 'limits', 'typed-client', 'going-live'],
+  },
   { title: 'Reference', names: ['reference', 'changelog'] },
   { title: 'For desks', names: ['desk'] },
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },

@@ -52,6 +52,9 @@ export function pickupWords(
   return `Pickup ${formatted(pickupAt, { ...day, ...time })}`;
 }
 
+/** `About 5 min`. Empty while the car does not drive. */
+export const etaWords = ({ eta }: Pick<ShownRide, 'eta'>): string => (eta ? `About ${eta.minutes} min` : '');
+
 /** `Needs: child seat, pet`. Empty without needs. */
 const needsWords = ({ needs }: Conditions): string =>
   needs ? `Needs: ${needs.map((need) => needWords[need]).join(', ')}` : '';

@@ -21,7 +21,7 @@ const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 
 export const drivePages = (service: Context): PublicPages<OfDriver> => ({
   name: 'drive',
   base: '/drive',
-  security: { uses: ['geolocation', 'screen-wake-lock'] },
+  security: { tiles: service.config.tiles, uses: ['geolocation', 'screen-wake-lock'] },
   headers: { 'Cache-Control': 'no-store' },
   routes: [...signInRoutes(service), ...plainRideRoutes(service)],
   renderError: pageError,

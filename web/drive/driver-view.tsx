@@ -1,6 +1,8 @@
 import type { Config } from '../../shared/base/config.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { assetUrl } from '../kit/assets.ts';
 import { renderDocument } from '../kit/document.tsx';
+import { mapData } from '../kit/map-data.ts';
 import { confirmWords } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
 import { Figure, RequestCard } from './request-card.tsx';
@@ -8,7 +10,7 @@ import { Figure, RequestCard } from './request-card.tsx';
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(
   { driverId, name, plate, vehicle }: ActiveDriver,
-  { biddingTimeoutMs, dispatch }: Pick<Config, 'biddingTimeoutMs' | 'dispatch'>,
+  { biddingTimeoutMs, dispatch, tiles }: Pick<Config, 'biddingTimeoutMs' | 'dispatch' | 'tiles'>,
 ): string {
   return renderDocument({
     title: 'Drive',
@@ -46,7 +48,7 @@ export function drivePage(
           <ResultScreen />
           <Today />
           <ul class="cards" id="cards" aria-label="Requests" hidden />
-          <RideScreen />
+          <RideScreen tiles={tiles} />
         </main>
         <Dock />
         <ConfirmDialog step="complete" />
@@ -115,7 +117,7 @@ const Today = () => (
   </section>
 );
 
-const RideScreen = () => (
+const RideScreen = ({ tiles }: Pick<Config, 'tiles'>) => (
   <section class="screen" id="ride-screen" aria-labelledby="ride-title" hidden>
     <p class="eyebrow" id="ride-eyebrow" />
     <h1 id="ride-title" tabIndex={-1}>
@@ -142,6 +144,9 @@ const RideScreen = () => (
       <h2 id="next-label">Then to the destination</h2>
       <p id="next-text" />
     </section>
+    {tiles && (
+      <div class="ride-map track" id="trip-map" data-script={assetUrl('trip-map.browser.js')} {...mapData(tiles)} />
+    )}
   </section>
 );
 

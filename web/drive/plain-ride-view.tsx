@@ -4,6 +4,7 @@ import { renderDocument } from '../kit/document.tsx';
 import type { Step } from './actions.ts';
 import {
   confirmWords,
+  etaWords,
   kilometers,
   mapAddress,
   money,
@@ -46,6 +47,7 @@ function Ride({ ride }: { ride: ShownRide }) {
       <section class="stop to">
         <h2>{stop === ride.pickup ? 'Pickup' : 'Destination'}</h2>
         <p>{placeWords(stop)}</p>
+        {ride.eta && <p class="quiet">{etaWords(ride)}</p>}
         {ride.pickupAt && stop === ride.pickup && (
           <p class="quiet">{pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
         )}

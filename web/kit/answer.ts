@@ -48,6 +48,22 @@ export interface OpenStream {
   onClose(listener: () => void): void;
 }
 
+/** The view of a ride that one kind of page shows. */
+export interface RideView<Read, State> {
+  /** The projection for reading a ride. */
+  fields: object;
+  /** Adds data that is not stored in the ride. */
+  complete?(ride: Read, service: Context): Promise<Read>;
+  /** The state to show, or null if the ride is no longer shown: then its streams end. Pure. */
+  stateOf(ride: Read): State | null;
+  /** True for the final state. */
+  isLast(state: State): boolean;
+  /** True if the state is sent even if only its time has changed. */
+  isAlwaysNews?(state: State): boolean;
+  /** Each ride is read at least this often, because not every change causes a wake-up. */
+  pollMs: number;
+}
+
 /** Opens a stream with `open`, and sends the state of a ride now and at every change. */
 export type FollowRide<Ride, State> = (ride: Ride, state: State, open: () => OpenStream) => void;
 
@@ -100,6 +116,14 @@ export interface PageRequest extends Omit<PublicRequest & OfDashboard, 'form' | 
   owner: { accountId: string };
   /** The present view of a key. All readings of a key follow one another, so a view with a later time is not older. */
   latest<View extends FollowedView>(view: KeyView<View>, keyId: string): Promise<View>;
+  /** The stream of the states of a key's view, from `first` on. Without a key, nothing follows. */
+  followKey<View extends FollowedView>(view: KeyView<View>, keyId: string | undefined, first: View): Answer;
+  /** The stream of the states of a ride, from `state` on, until the last one. */
+  followRide<Read extends { _id: string }, State extends { now: number }>(
+    view: RideView<Read, State>,
+    ride: Read,
+    state: State,
+  ): Answer;
   /** The HTML of a page of this person. */
   inFrame(document: Document): string;
 }
@@ -119,13 +143,6 @@ export interface KeyView<View extends FollowedView> {
   stateOf(view: View, known?: View): object;
 }
 
-/** A stream of the states of a key's view, from `first` on. Without a key, nothing follows. */
-export interface KeyStream<View extends FollowedView> {
-  view: KeyView<View>;
-  keyId?: string;
-  first: View;
-}
-
 /** A request of a page's script with fields that must not be in a URL, because proxies log URLs. */
 export type AskRequest = PageRequest & Pick<SentRequest, 'text'>;
 
@@ -139,6 +156,8 @@ export interface SentRequest extends PageRequest {
   text(name: string): string;
   /** The faults of a creation's body (contract, section 4.1) by path, such as `pickup.lat`. */
   faultsOfRide(body: object): Record<string, string>;
+  /** The faults of a manual offer (contract, section 10.4) by path. */
+  faultsOfOffer(body: object): Record<string, string>;
   /** The id of the ride that this form has created before with one of these keys, if there is one. */
   findCreated(keyIds: readonly string[]): Promise<string | null | undefined>;
   /**

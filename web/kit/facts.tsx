@@ -5,7 +5,6 @@ import type {
   CancelReason,
   DeliveryOutcome,
   EventName,
-  Location,
   RideStatus,
 } from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
@@ -189,13 +188,6 @@ export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: s
     </span>
   );
 }
-
-/** The partner's address text, or else the coordinates. */
-export const placeText = (place: Location): string => place.address || coordinatesText(place);
-
-/** The coordinates, rounded to about a metre. Those of an erased ride keep their two decimals. */
-export const coordinatesText = ({ lat, lng }: Location): string =>
-  [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 
 /** The actor of a change to a ride. */
 export const actorWords: Record<Actor, string> = {

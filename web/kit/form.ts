@@ -13,6 +13,7 @@ export interface Again {
   faults?: Faults;
   /** The reason of the refusal, if no field is to blame. */
   refusal?: ComponentChildren;
+  code?: ErrorCode;
   headers?: Record<string, string>;
 }
 

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { zoneOf } from '../../shared/base/place-zone.ts';
 import { keysAmong, listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { PageRequest } from './answer.ts';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import { ridesPath } from './paths.ts';
-import { startOfDay, zoneOf } from './zone.ts';
+import { startOfDay } from './zone.ts';
 
 /** The filters and the paging of lists. The filters are in the URL, so that a filtered list can be shared. */
 

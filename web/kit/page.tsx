@@ -1,23 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import { hasRecentCode } from '../../shared/accounts/session.ts';
-import type {
-  Answer,
-  AskRequest,
-  Document,
-  FollowedView,
-  KeyStream,
-  PageRequest,
-  Section,
-  SentRequest,
-  ShownRequest,
-} from './answer.ts';
+import type { Answer, AskRequest, Document, PageRequest, Section, SentRequest, ShownRequest } from './answer.ts';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
 import { readFields } from './fields.tsx';
 import type { Form, OtherPage } from './form.ts';
 import { FaultSummary } from './forms.tsx';
 
-interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
+interface PageDeclaration<Subject, Data> {
   /** The section in the navigation, and the label of its entry if it leads to this page. */
   section: Section;
   entry?: string;
@@ -34,7 +24,7 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
   view(data: Data): Document;
   /** What the page's script reads, below the page at `/state`, and what it follows, at `/events`. */
   state?(request: PageRequest): Promise<object>;
-  stream?(request: PageRequest): Promise<KeyStream<Followed>>;
+  stream?(request: PageRequest): Promise<Answer>;
   /** What the page's script asks, by the name below the page. Changes nothing. */
   asks?: Readonly<Record<string, (request: AskRequest) => Promise<Answer>>>;
   /** Files below the page, by name. */
@@ -45,14 +35,13 @@ interface PageDeclaration<Subject, Data, Followed extends FollowedView> {
 }
 
 /** A route of a page, with the roles that may use it. `ofScript`: a script gets a 401 in the place of the sign-in page. */
-export type PageRoute = { path: string; roles: readonly Role[] } & (
-  | { method: 'GET'; ofScript?: boolean; answer(request: PageRequest): Promise<Answer> }
-  | { method: 'GET'; stream(request: PageRequest): Promise<KeyStream<FollowedView>> }
+export type PageRoute = { path: string; roles: readonly Role[]; ofScript?: boolean } & (
+  | { method: 'GET'; answer(request: PageRequest): Promise<Answer> }
   | { method: 'POST'; ask(request: AskRequest): Promise<Answer> }
   | { method: 'POST'; answer(request: SentRequest): Promise<Answer>; ofPerson?: boolean }
 );
 
-export type Page = Pick<PageDeclaration<never, never, never>, 'section' | 'entry'> & {
+export type Page = Pick<PageDeclaration<never, never>, 'section' | 'entry'> & {
   path: string;
   routes: PageRoute[];
 };
@@ -61,9 +50,9 @@ export type Page = Pick<PageDeclaration<never, never, never>, 'section' | 'entry
  * Declares a page with its forms. A form is answered in this order: unknown subject (404), closed subject (303), faults
  * (422), no recent code (303), the change. The session, the rights, the form id and the form's account are checked before.
  */
-export function page<Data extends object, Subject = void, Followed extends FollowedView = never>(
+export function page<Data extends object, Subject = void>(
   path: string,
-  declared: PageDeclaration<Subject, Data, Followed>,
+  declared: PageDeclaration<Subject, Data>,
 ): Page {
   const {
     section,
@@ -140,8 +129,8 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     if ('done' in result) return { redirectTo: home(request) + (result.done ? `?done=${result.done}` : '') };
     if ('document' in result) return inFrame(request, result);
     if (!('again' in result)) return result;
-    const { again: status, headers, ...more } = result;
-    return { ...(await show(request, subject, { ...more, name }, status)), headers };
+    const { again: status, headers, code, ...more } = result;
+    return { ...(await show(request, subject, { ...more, name }, status)), headers, code };
   }
 
   /** The page to which the code leads back, with the fields that are kept. */
@@ -159,22 +148,18 @@ export function page<Data extends object, Subject = void, Followed extends Follo
     return [post, { ...route, method: 'GET', answer: (request) => showConfirmation(name, request) }];
   });
   const scriptRoutes = Object.entries(asks).map(
-    ([name, ask]): PageRoute => ({ method: 'POST', path: `${path}/${name}`, roles, ask }),
+    ([name, ask]): PageRoute => ({ method: 'POST', path: `${path}/${name}`, roles, ofScript: true, ask }),
   );
-  if (state) {
-    const answer = async (request: PageRequest) => ({ json: await state(request) });
-    scriptRoutes.push({ method: 'GET', path: `${path}/state`, roles, ofScript: true, answer });
-  }
-  // The reader gives each view only to the stream's own functions.
-  if (stream) scriptRoutes.push({ method: 'GET', path: `${path}/events`, roles, stream: stream as never });
   const answer = async (request: PageRequest): Promise<Answer> => {
     const subject = await subjectOf(request);
     const redirectTo = leave?.(subject);
     return redirectTo ? { redirectTo } : show(request, subject);
   };
-  const get = (path: string, answer: (request: PageRequest) => Promise<Answer>): PageRoute => ({
-    ...{ method: 'GET', path, roles, answer },
+  const get = (path: string, answer: (request: PageRequest) => Promise<Answer>, ofScript?: boolean): PageRoute => ({
+    ...{ method: 'GET', path, roles, answer, ofScript },
   });
+  if (state) scriptRoutes.push(get(`${path}/state`, async (request) => ({ json: await state(request) }), true));
+  if (stream) scriptRoutes.push(get(`${path}/events`, stream, true));
   const fileRoutes = Object.entries(files).map(([name, file]) => get(`${path}/${name}`, file));
   return { section, entry, path, routes: [get(path, answer), ...fileRoutes, ...scriptRoutes, ...formRoutes] };
 }

@@ -1,4 +1,5 @@
 import type { AppError } from '../../shared/base/errors.ts';
+import type { Tiles } from '../../shared/base/tiles.ts';
 import type { Answer, Headers, PublicRequest } from './answer.ts';
 
 /** Answers a request. Null leaves it to the next route with this path. */
@@ -23,7 +24,7 @@ export interface PublicPages<More = object> {
   /** The security headers: those of a page, or of data. */
   security?:
     | 'data'
-    | { tileOrigin?: string; referrer?: 'strict-origin'; uses?: readonly ('geolocation' | 'screen-wake-lock')[] };
+    | { tiles?: Tiles; referrer?: 'strict-origin'; uses?: readonly ('geolocation' | 'screen-wake-lock')[] };
   /** Further headers of every answer, errors included. */
   headers?: Headers;
   /** The route to log for every request, instead of the pattern of its path. */

@@ -1,9 +1,10 @@
 import { callUrl } from '../../shared/base/call-url.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { rideOf } from '../../shared/rides/list-rides.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { PageRequest } from './answer.ts';
-import { placeText, shortId } from './facts.tsx';
+import { shortId } from './facts.tsx';
 import { deskPath, receiptPath } from './paths.ts';
 
 /** What several pages show of a ride. */

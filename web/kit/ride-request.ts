@@ -29,12 +29,12 @@ export const labelledFaults = Object.fromEntries(
 /** The initial values of the form. */
 export const firstValues = {
   ...labelledTexts(),
-  pickupAddress: 'Times Square, New York',
-  pickupLat: '40.7580',
-  pickupLng: '-73.9855',
-  destinationAddress: 'City Hall, New York',
-  destinationLat: '40.7128',
-  destinationLng: '-74.0060',
+  pickupAddress: 'Järntorget, Gothenburg',
+  pickupLat: '57.6997',
+  pickupLng: '11.9523',
+  destinationAddress: 'Lindholmen, Gothenburg',
+  destinationLat: '57.7074',
+  destinationLng: '11.9385',
   fare: '24.50',
   carType: 'regular',
   rideType: 'standard',

@@ -1,5 +1,5 @@
 import { biddingSince, waitsToOpen } from '../../shared/rides/opening.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { Ride, TestScenario } from '../../shared/rides/ride-types.ts';
 
 /** Words about rides. Pure: browsers use this file too. */
 
@@ -75,3 +75,20 @@ function cancelText({ cancelledBy, agreedPrice, replacedBy }: Trip): string | nu
     ? 'Cancelled: no offer was accepted in time'
     : 'Cancelled: the trip made no progress';
 }
+
+/** The scenarios of the simulated driver in words (contract, section 3). */
+export const scenarioWords: Record<TestScenario, string> = {
+  default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
+  no_auto_accept: 'One offer, which waits until you accept it.',
+  three_offers: 'Three offers with different prices and ETAs; the cheapest is accepted.',
+  three_offers_no_accept: 'The same three offers, which wait until you accept one.',
+  counter_offer: 'One offer above the fare.',
+  offer_withdrawn: 'The offer is withdrawn after 2 s; bidding continues.',
+  driver_cancels: 'The driver cancels at the pickup.',
+  stalls: 'The ride stays in driver_arriving until you make a manual step.',
+  no_offers: 'No driver makes an offer before the bidding time ends.',
+  slow: 'The default course in almost 7 minutes, so that you can watch the live map.',
+  rate_limited: 'The first request is refused with a 429; then as default.',
+  unavailable: 'The first request is refused with a 503; then as default.',
+  duplicate_event: 'The second event is sent twice; otherwise as default.',
+};

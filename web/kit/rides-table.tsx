@@ -1,7 +1,8 @@
 import type { ListedRide } from '../../shared/rides/list-rides.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import { TableHead } from './blocks.tsx';
-import { KeyName, moneyText, placeText, StatusPill, shortId, Time } from './facts.tsx';
+import { KeyName, moneyText, StatusPill, shortId, Time } from './facts.tsx';
 import type { ListedKey } from './lists.tsx';
 import { ridePath } from './paths.ts';
 import { nameOf } from './ride-words.ts';
@@ -25,7 +26,7 @@ export function RidesTable({
 }) {
   const keysById = new Map(keys.map((key) => [key._id, key]));
   return (
-    <table class="table rides" aria-label={label}>
+    <table class="table rides cards" aria-label={label}>
       <TableHead
         columns={['Passenger', 'From and to', 'Status', 'Created', 'Price', 'Key and id']}
         numbers={['Price']}

@@ -2,14 +2,14 @@ import type { Role } from '../../shared/accounts/account.ts';
 
 /** The groups of roles that may use a page or a form, and what each role is for. */
 
-export const owners = ['owner'] as const;
+export const owners: readonly Role[] = ['owner'];
 /** Who builds and watches the integration. */
-export const builders = ['owner', 'developer'] as const;
+export const builders: readonly Role[] = ['owner', 'developer'];
 /** Who books rides, and sees their passengers. */
-export const bookers = ['owner', 'developer', 'desk'] as const;
+export const bookers: readonly Role[] = ['owner', 'developer', 'desk'];
 /** Who sees usage and prices. */
-export const accountants = ['owner', 'developer', 'finance'] as const;
-export const everyone = ['owner', 'developer', 'desk', 'finance'] as const;
+export const accountants: readonly Role[] = ['owner', 'developer', 'finance'];
+export const everyone: readonly Role[] = ['owner', 'developer', 'desk', 'finance'];
 
 export const roleTexts: Readonly<Record<Role, { name: string; text: string }>> = {
   owner: { name: 'Owner', text: 'everything, including the team' },

@@ -1,20 +1,6 @@
-import lookUpZone from '@photostructure/tz-lookup';
 import { Temporal } from 'temporal-polyfill';
-import type { Point } from '../../shared/base/great-circle.ts';
 
 /** Days and times in a time zone. Pure. */
-
-/** The name if it is a known time zone, otherwise UTC: without scripts, times are shown in UTC. */
-export function zoneOf(name: string): string {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    return 'UTC';
-  }
-}
-
-/** The time zone of a place. Throws for a place that is not on Earth. */
-export const zoneAt = ({ lat, lng }: Point): string => zoneOf(lookUpZone(lat, lng));
 
 /** The start of a day in a time zone. `midnight` is the start of the same day in UTC. */
 export const startOfDay = (midnight: Date, zone: string): Date => timeOfClock(midnight, zone);

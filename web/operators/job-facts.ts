@@ -1,12 +1,13 @@
 import type { JobsOptions } from 'bullmq';
-import type { AttemptJob, DeliveryJob, MailJob, TimerJob } from '../../shared/base/queues.ts';
+import type { AttemptJob, DeliveryJob, MailJob, MessageJob, TimerJob } from '../../shared/base/queues.ts';
 
-export type JobData = Partial<TimerJob & DeliveryJob & MailJob & AttemptJob>;
+export type JobData = Partial<TimerJob & DeliveryJob & MailJob & MessageJob & AttemptJob>;
 
 /** The work of a job, in words. */
-export function stepOf({ timer, mailId, attemptId, seq }: JobData): string {
+export function stepOf({ timer, mailId, messageId, attemptId, seq }: JobData): string {
   if (timer) return timer;
   if (mailId) return 'send the mail';
+  if (messageId) return `send the message ${messageId.split(':').slice(1).join(' to ')}`;
   return attemptId ? 'test event or resend' : `delivery of event ${seq}`;
 }
 

@@ -34,7 +34,7 @@ export async function jobsOfRide(queues: Queues, ride: RideHistory): Promise<Rid
 }
 
 /** The dedupe ids that the ride's pending jobs can have. */
-function pendingOf({ rideId, timers, events, redeliveries }: RideHistory): { pool: PoolName; id: string }[] {
+function pendingOf({ rideId, timers, events, redeliveries, messages }: RideHistory): { pool: PoolName; id: string }[] {
   const next = events.find(({ outcome }) => outcome === 'waiting');
   const waiting = redeliveries.filter(({ outcome }) => outcome === 'waiting').slice(0, mostRedeliveries);
   const sent = [
@@ -43,6 +43,9 @@ function pendingOf({ rideId, timers, events, redeliveries }: RideHistory): { poo
   ];
   return [
     ...timersWithJob(timers).map(({ name }) => ({ pool: timerPool(name), id: timerJobId(rideId, name) })),
+    ...messages
+      .filter(({ state }) => state === 'waiting')
+      .map(({ messageId }) => ({ pool: 'messages' as const, id: messageId })),
     ...sent.flatMap((id) => senders.map((pool) => ({ pool, id }))),
   ];
 }
@@ -58,11 +61,19 @@ async function findPending(queues: Queues, pool: PoolName, id: string): Promise<
 const poolsOf = ({ mode }: RideHistory): PoolName[] =>
   poolNames.filter((pool) => pool !== 'mail' && pool !== (mode === 'test' ? 'dispatch' : 'simulator'));
 
-async function findFinished(queues: Queues, pool: PoolName, { rideId, redeliveries }: RideHistory): Promise<RideJob[]> {
+async function findFinished(
+  queues: Queues,
+  pool: PoolName,
+  { rideId, redeliveries, messages }: RideHistory,
+): Promise<RideJob[]> {
   const attemptIds = new Set(redeliveries.map(({ attemptId }) => attemptId));
+  const messageIds = new Set(messages.map(({ messageId }) => messageId));
   const jobs = await (queues[pool] as Queue).getJobs(['completed', 'failed']);
   return jobs
-    .filter((job) => job && (job.data.rideId === rideId || attemptIds.has(job.data.attemptId)))
+    .filter(
+      (job) =>
+        job && (job.data.rideId === rideId || attemptIds.has(job.data.attemptId) || messageIds.has(job.data.messageId)),
+    )
     .map((job) => rideJob(pool, job, job.failedReason ? 'failed' : 'completed'));
 }
 

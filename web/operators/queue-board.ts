@@ -21,7 +21,9 @@ const descriptions: Record<PoolName, string> = {
   dispatch: 'live rides: opens a ride to nearby drivers, wider in each round; also the work after a driver is chosen',
   webhooks: 'one attempt of one event; undelivered events are under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
+  routing: 'asks the routing server for the road of a leg',
   mail: 'sends one mail; mails that wait for a retry are under Delayed',
+  messages: 'stores the text messages that a ride owes, or sends one',
 };
 
 /** The states that the board shows. BullMQ has more, but this service has no flows, priorities or paused queues. */
@@ -53,7 +55,7 @@ function presentJob(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
-    const { rideId: ride, keyId: key, mailId: mail, attemptId: attempt } = data;
+    const { rideId: ride, keyId: key, mailId: mail, messageId: message, attemptId: attempt } = data;
     const step = stepOf(data);
     const due = dueAtOf({ timestamp, opts }).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';
@@ -63,7 +65,7 @@ function presentJob(job: Job): Job {
       opts,
       failedReason,
       returnvalue,
-      data: { ride, key, mail, attempt, step, due, outcome },
+      data: { ride, key, mail, message, attempt, step, due, outcome },
     };
   };
   return job;

@@ -1,5 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
+import { mapData } from '../kit/map-data.ts';
 import { ratingText } from '../kit/ride-words.ts';
 import type { TrackState } from './track-state.ts';
 import { destinationWords, serverZone, shownDriver, shownSteps, stepWords, utcText, wordsFor } from './track-words.ts';
@@ -16,12 +17,7 @@ export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles'
         <a class="skip-link" href="#facts">
           Skip the map
         </a>
-        <section
-          id="map"
-          aria-label="Map: pickup, destination and car"
-          data-tiles={tiles?.url}
-          data-attribution={tiles?.attribution}
-        />
+        <section id="map" aria-label="Map: pickup, destination and car" {...mapData(tiles)} />
         <main id="facts" class="sheet" tabIndex={-1} data-status={state.status} data-state={JSON.stringify(state)}>
           {state.testMode && <p class="test-band">Test data: a simulated driver</p>}
           <div class="answer" id="answer">

@@ -1,7 +1,7 @@
-import { promisedArrival } from '../../shared/rides/arrival.ts';
+import { type Eta, etaOf, promisedArrival } from '../../shared/rides/arrival.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
-import { placeOnLeg, positionAt } from '../../shared/rides/position.ts';
-import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
+import { placeOnLeg, positionAt, presentLeg, type TimedLeg } from '../../shared/rides/position.ts';
+import type { Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
@@ -30,10 +30,20 @@ export interface TrackState {
    * promised, or for a live trip the first estimate of its duration.
    */
   arrivesAt?: number;
+  /** The present estimate of the arrival. */
+  eta?: Omit<Eta, 'minutes'>;
   /** The last known position of the car. A completed ride keeps the position of its end. */
   position?: Point & { heading: number; at: number };
   /** The current drive of a simulated driver, from which the browser computes the position at any time. */
-  leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
+  leg?: {
+    from: Point;
+    to: Point;
+    heading: number;
+    startAt: number;
+    endAt: number;
+    /** The line of the route, which the car joins at a time. */
+    road?: { line: string; joinAt: number };
+  };
   /** The time of the pickup of a ride for later, and from when drivers are asked while that is ahead. */
   pickupAt?: number;
   opensAt?: number;
@@ -58,6 +68,7 @@ export const trackFields = {
   'driver.plate': 1,
   'driver.rating': 1,
   leg: 1,
+  route: 1,
   lastPosition: 1,
   cancelledBy: 1,
   nextRideId: 1,
@@ -82,6 +93,7 @@ export type TrackedRide = Pick<
   | 'destination'
   | 'distanceKm'
   | 'leg'
+  | 'route'
   | 'lastPosition'
   | 'cancelledBy'
   | 'nextRideId'
@@ -104,7 +116,9 @@ export function trackState(ride: TrackedRide): TrackState | null {
   if (hasRunOut(ride, now)) return null;
   const steps = stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() }));
   const position = carPosition(ride, now);
+  const leg = presentLeg(ride);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
+  const eta = etaOf(ride, now);
   const arrival = drives ? promisedArrival(ride) : undefined;
   return {
     now,
@@ -116,8 +130,9 @@ export function trackState(ride: TrackedRide): TrackState | null {
     steps,
     ...(ride.driver && { driver: shownDriver(ride.driver) }),
     ...(arrival !== undefined && { arrivesAt: arrival }),
+    ...(eta && { eta: { at: eta.at, source: eta.source } }),
     ...(position && { position }),
-    ...(drives && ride.leg && { leg: shownLeg(ride.leg) }),
+    ...(drives && leg && { leg: shownLeg(leg) }),
     ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
     ...(ride.status === 'bidding' && waitsToOpen(ride) && { opensAt: ride.biddingOpensAt?.getTime() }),
     ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
@@ -144,17 +159,20 @@ function carPosition(ride: TrackedRide, now: number): TrackState['position'] | n
 }
 
 /** The car at the end of a completed ride. Later positions of the driver are not shown. */
-function lastPosition({ lastPosition: reported, leg, statusAt }: TrackedRide): TrackState['position'] | null {
+function lastPosition(ride: TrackedRide): TrackState['position'] | null {
+  const { lastPosition: reported, statusAt } = ride;
+  const leg = presentLeg(ride);
   if (reported) return { lat: reported.lat, lng: reported.lng, heading: reported.heading, at: reported.at.getTime() };
-  return leg ? { ...placeOnLeg(leg, leg.endAt.getTime()), at: statusAt.getTime() } : null;
+  return leg ? { ...placeOnLeg(leg, Number(leg.endAt)), at: statusAt.getTime() } : null;
 }
 
-const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg'] => ({
+const shownLeg = ({ from, to, heading, startAt, endAt, road }: TimedLeg): TrackState['leg'] => ({
   from: point(from),
   to: point(to),
   heading,
-  startAt: startAt.getTime(),
-  endAt: endAt.getTime(),
+  startAt: Number(startAt),
+  endAt: Number(endAt),
+  ...(road && { road: { line: road.line, joinAt: Number(road.joinAt) } }),
 });
 
 function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {

@@ -128,7 +128,8 @@ function arrival(state: TrackState, now: number, kmPerHour?: number): Omit<Words
 
 /** The estimated arrival of a real car from its position and speed, at the earliest now; else the expected arrival. */
 function estimate(state: TrackState, now: number, kmPerHour?: number): number | undefined {
-  const { position, leg, arrivesAt, pickup, destination } = state;
+  const { position, leg, arrivesAt, pickup, destination, eta } = state;
+  if (eta?.source === 'route') return Math.max(now, eta.at);
   if (!position || leg) return arrivesAt;
   return Math.max(now, arrivalOf(position, state.status === 'in_progress' ? destination : pickup, kmPerHour));
 }

@@ -4,6 +4,7 @@ import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
+import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
@@ -28,7 +29,11 @@ const noSuchLink = {
 /** How the streams read and show a ride. */
 export const trackView = {
   fields: trackFields,
-  complete: (ride: TrackedRide): Promise<TrackedRide> => withReportedPosition(ride),
+  async complete(ride: TrackedRide, service: Context): Promise<TrackedRide> {
+    const located = await withReportedPosition(ride);
+    void askIfOffRoute(service, located);
+    return located;
+  },
   stateOf: trackState,
   isLast: ({ status }: TrackState) => hasEnded(status),
   // While the car moves, each new state has a new position.
@@ -52,7 +57,7 @@ export function trackPages(
   return {
     name: 'track',
     base: '/track',
-    security: { tileOrigin: config.tiles && new URL(config.tiles.url).origin, referrer: 'strict-origin' },
+    security: { tiles: config.tiles, referrer: 'strict-origin' },
     headers: { 'Cache-Control': 'no-store' },
     hasStreams: true,
     routes: [

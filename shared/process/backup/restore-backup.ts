@@ -23,7 +23,7 @@ export interface Restored {
 /**
  * Restores a backup into a database without documents, which `migrate` has prepared, in the reverse order of the copy:
  * accounts before keys, keys before rides, rides before attempts. Rides that were under way are held, and so are
- * redeliveries and mails that were waiting. Verifies all checksums before, and all counts after. Throws AppError.
+ * redeliveries, mails and messages that were waiting. Verifies all checksums before, and all counts after. Throws AppError.
  */
 export async function restoreBackup(url: string, folder: string, nowMs: number, key?: Buffer): Promise<Restored> {
   const manifest = await verifiedManifest(folder, key);
@@ -73,6 +73,7 @@ function restoredForms(now: Date): Partial<Record<string, Form>> {
     },
     attempts: later,
     mails: later,
+    messages: later,
     // The copy of a position is older than that of the driver's ride.
     positions({ rideId: _, ...position }) {
       const rideId = onTrips.get(position._id);
@@ -124,13 +125,13 @@ async function insertBatch(
 }
 
 /**
- * Lets the redeliveries and mails that a restore has held run again. Resolves with their number. Deletes a held
+ * Lets the redeliveries, mails and messages that a restore has held run again. Resolves with their number. Deletes a held
  * redelivery if the same event has been resent since the restore and that redelivery is still pending.
  */
 export async function releaseHeldWork(url: string): Promise<number> {
   return withOwnConnection(url, async (db) => {
     let released = 0;
-    for (const name of ['attempts', 'mails']) {
+    for (const name of ['attempts', 'mails', 'messages']) {
       const collection = db.collection(name);
       const change = [{ $set: { dueAt: '$heldDueAt' } }, { $unset: 'heldDueAt' }];
       for await (const { _id } of collection.find({ heldDueAt: { $exists: true } }, { projection: { _id: 1 } })) {

@@ -21,6 +21,7 @@ type Db = mongoose.mongo.Db;
 export const copyOrder: readonly string[] = [
   'attempts',
   'mails',
+  'messages',
   'positions',
   'driver_sessions',
   'rides',

@@ -2,6 +2,7 @@ import type mongoose from 'mongoose';
 import { mongoNow } from '../../base/mongo/clock.ts';
 import type { Mode } from '../../base/terms.ts';
 import { mails } from '../../mail/mail-row.ts';
+import { messages } from '../../messages/message-row.ts';
 import { rides, waitingToOpen } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
@@ -14,24 +15,26 @@ interface BacklogAges {
   overdueTimer: number;
   overdueAttempt: number;
   overdueMail: number;
+  overdueMessage: number;
 }
 
 const limitMs = 1_000;
 
 /**
- * Reads the first entry of five partial indexes, which contain only pending work. With a mode, it reads the first ride
+ * Reads the first entry of six partial indexes, which contain only pending work. With a mode, it reads the first ride
  * of this mode, so that a test key whose receiver hangs wakes no operator.
  */
 export async function readBacklog(mode?: Mode): Promise<BacklogAges> {
   const hasDueAt = { dueAt: { $exists: true } };
   const ofMode = mode ? { mode } : {};
-  const [now, unsettled, timer, opening, attempt, mail] = await Promise.all([
+  const [now, unsettled, timer, opening, attempt, mail, message] = await Promise.all([
     mongoNow(),
     first(rides, 'unsettledSince', { ...ofMode, unsettled: { $gt: 0 } }),
     first(rides, 'nextDueAt', { ...ofMode, nextDueAt: { $exists: true } }),
     first(rides, 'biddingOpensAt', { ...ofMode, ...waitingToOpen }),
     first(attempts, 'dueAt', hasDueAt),
     first(mails, 'dueAt', hasDueAt),
+    first(messages, 'dueAt', hasDueAt),
   ]);
   const ageOf = (at?: Date) => (at ? Math.max(0, now.getTime() - at.getTime()) / 1_000 : 0);
   return {
@@ -39,6 +42,7 @@ export async function readBacklog(mode?: Mode): Promise<BacklogAges> {
     overdueTimer: Math.max(ageOf(timer), ageOf(opening)),
     overdueAttempt: ageOf(attempt),
     overdueMail: ageOf(mail),
+    overdueMessage: ageOf(message),
   };
 }
 
@@ -50,6 +54,8 @@ export interface BacklogCounts {
   /** Test events and redeliveries. */
   attempts: number;
   mails: number;
+  /** Text messages to passengers and contacts. */
+  messages: number;
 }
 
 /** Counting stops here, so that a large backlog is counted as quickly as a small one. */
@@ -58,14 +64,21 @@ export const countLimit = 10_000;
 /** Counts the items that are due, by the indexes that `readBacklog` reads. */
 export async function countBacklog(): Promise<BacklogCounts> {
   const isDue = { $lte: await mongoNow() };
-  const [unsettled, timers, openings, dueAttempts, dueMails] = await Promise.all([
+  const [unsettled, timers, openings, dueAttempts, dueMails, dueMessages] = await Promise.all([
     count(rides, 'unsettledSince', { unsettled: { $gt: 0 } }),
     count(rides, 'nextDueAt', { nextDueAt: isDue }),
     count(rides, 'biddingOpensAt', { ...waitingToOpen, biddingOpensAt: isDue }),
     count(attempts, 'dueAt', { dueAt: isDue }),
     count(mails, 'dueAt', { dueAt: isDue }),
+    count(messages, 'dueAt', { dueAt: isDue }),
   ]);
-  return { rides: unsettled, timers: Math.min(timers + openings, countLimit), attempts: dueAttempts, mails: dueMails };
+  return {
+    rides: unsettled,
+    timers: Math.min(timers + openings, countLimit),
+    attempts: dueAttempts,
+    mails: dueMails,
+    messages: dueMessages,
+  };
 }
 
 function count(collection: unknown, field: string, filter: object): Promise<number> {

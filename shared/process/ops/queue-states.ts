@@ -31,6 +31,7 @@ export interface BacklogReport {
   /** The delay of the oldest overdue test event or redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
+  oldestMessageSeconds: number;
   /** The numbers of overdue items. */
   overdue: BacklogCounts;
   /**
@@ -102,6 +103,7 @@ export async function readBacklogReport(): Promise<BacklogReport> {
     oldestOverdueSeconds: Math.round(oldest.overdueTimer),
     oldestAttemptSeconds: Math.round(oldest.overdueAttempt),
     oldestMailSeconds: Math.round(oldest.overdueMail),
+    oldestMessageSeconds: Math.round(oldest.overdueMessage),
     overdue,
     waitingByKey: waiting,
   };

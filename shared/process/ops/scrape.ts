@@ -6,6 +6,7 @@ import {
   mongoDisk,
   oldestOverdueAttempt,
   oldestOverdueMail,
+  oldestOverdueMessage,
   oldestOverdueTimer,
   oldestUnsettledEvent,
   queueJobs,
@@ -59,6 +60,7 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
     oldestOverdueTimer.set(backlog?.overdueTimer ?? Number.NaN);
     oldestOverdueAttempt.set(backlog?.overdueAttempt ?? Number.NaN);
     oldestOverdueMail.set(backlog?.overdueMail ?? Number.NaN);
+    oldestOverdueMessage.set(backlog?.overdueMessage ?? Number.NaN);
     ridesOpen.set({ asked: 'yes' }, open?.asked ?? Number.NaN);
     ridesOpen.set({ asked: 'no' }, open?.unasked ?? Number.NaN);
     keysFailing.set(failing ?? Number.NaN);

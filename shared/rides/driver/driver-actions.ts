@@ -8,7 +8,7 @@ import { applyAction, changeRide } from '../change-ride.ts';
 import { type Command, decide } from '../decide.ts';
 import { askTimer } from '../offers.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
-import { transitionOf } from '../transitions.ts';
+import { transitions } from '../transitions.ts';
 import { movingRidesOf } from './driver-rides.ts';
 
 /**
@@ -136,7 +136,7 @@ export async function applyDriverStep(
     (ride, at, now) => {
       if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
       const change = wasApplied(ride, step) ? null : decide(ride, command, { at, now }, ctx.config);
-      return { change, result: transitionOf(step).to };
+      return { change, result: transitions[step].to };
     },
     origin,
   );

@@ -2,7 +2,9 @@ import type mongoose from 'mongoose';
 import { batch } from '../../base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
+import { type Eta, etaOf } from '../arrival.ts';
 import { fieldsIn, projectionOf } from '../fields.ts';
+import { withReportedPosition } from '../read-ride.ts';
 import { rides } from '../ride.ts';
 import { movingStatuses, type Offer, type Ride } from '../ride-types.ts';
 
@@ -21,12 +23,18 @@ const shownFields = {
   asked: 1,
   offers: 1,
   'driver.driverId': 1,
+  mode: 1,
+  leg: 1,
+  route: 1,
+  acceptedOfferId: 1,
   ...projectionOf(fieldsIn('ownRide')),
 } as const;
 
 /** The fields of a ride that are read for drivers. The presenter selects the fields that a driver may see. */
 export type RideOfDriver = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'driver.driverId'>> & {
   driver?: { driverId: string };
+  /** Only of the ride that the driver is on. */
+  eta?: Eta;
 };
 
 /** A live ride that is open to a driver. */
@@ -58,7 +66,8 @@ function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mong
 /** Reads the rides that concern each of these drivers, in one query, in their majority-committed state. */
 async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
   const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
-  return ofEach(driverIds, await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray());
+  const found = await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray();
+  return withEtas(ofEach(driverIds, found), nowMs);
 }
 
 /** Reads the rides that concern one driver. Concurrent reads share one query. */
@@ -91,7 +100,7 @@ export async function findDriversWithRides(
     if (!('hash' in document)) foundRides.push(document);
     else if (isActive(document)) keys.set(document._id, document.hash);
   }
-  const ofDrivers = ofEach(driverIds, foundRides);
+  const ofDrivers = await withEtas(ofEach(driverIds, foundRides), nowMs);
   return driverIds.map((driverId, index) => ({
     driverId,
     keyHash: keys.get(driverId),
@@ -107,6 +116,18 @@ function ofEach(driverIds: readonly string[], found: readonly RideOfDriver[]): D
   for (const ride of found) addTo(byDriver, ride);
   return driverIds.map((driverId) => inOrder(byDriver.get(driverId)));
 }
+
+/** Adds the ETAs of the rides that drivers are on, to the minute: a stream sends a ride again when its ETA changes. */
+const withEtas = (found: readonly DriverRides[], nowMs: number): Promise<DriverRides[]> =>
+  Promise.all(
+    found.map(async ({ requests, ride }) => {
+      const eta = ride && etaOf(await withReportedPosition(ride), nowMs);
+      const at = eta && Math.ceil(eta.at / minuteMs) * minuteMs;
+      return { requests, ride: ride && { ...ride, ...(eta && at && { eta: { ...eta, at } }) } };
+    }),
+  );
+
+const minuteMs = 60_000;
 
 function addTo(byDriver: ReadonlyMap<string, DriverRides>, ride: RideOfDriver): void {
   if (ride.status !== 'bidding') {

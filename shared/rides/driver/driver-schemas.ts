@@ -4,6 +4,7 @@ import {
   agreedPrice,
   cancelledBy,
   carType,
+  eta,
   lat,
   lng,
   movingStatus,
@@ -67,6 +68,7 @@ export const ride = objectSchema(
     ...wish,
     pickup: place('The start of the ride.'),
     destination: place('The end of the ride.'),
+    eta,
     passenger: objectSchema(
       {
         ...passenger.properties,
@@ -76,14 +78,14 @@ export const ride = objectSchema(
             'The `tel:` URL that calls the first number in `phone`: its country and digits, and its extension after a comma. Absent if no number can be dialled with certainty.',
         },
       },
-      { description: passenger.description, optional: ['name', 'phone', 'callUrl'] },
+      { description: passenger.description, optional: ['name', 'phone', 'locale', 'callUrl'] },
     ),
     ...given,
   },
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: fieldsIn('ownRide'),
+    optional: ['eta', ...fieldsIn('ownRide')],
   },
 );
 

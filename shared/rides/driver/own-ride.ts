@@ -24,6 +24,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     distanceKm,
     pickup,
     destination,
+    ...(ride.eta && { eta: ride.eta }),
     ...shownFields(ride, fieldsIn('ownRide')),
     ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
   };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { nextStepOf } from '../../../api/dashboard/console/manual-steps.tsx';
+import { nextStepOf } from '../../../web/dashboard/driver-steps.tsx';
 import { creationAsCurl, firstValues, requestBody } from '../../../web/kit/ride-request.ts';
 
 const start = Date.UTC(2026, 10, 21, 14);
@@ -60,8 +60,8 @@ describe('the request of the console’s form', () => {
     const sent = (typed: Record<string, string>) =>
       JSON.parse(JSON.stringify(requestBody((field) => typed[field] ?? '')));
     const first = {
-      pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
-      destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },
+      pickup: { lat: 57.6997, lng: 11.9523, address: 'Järntorget, Gothenburg' },
+      destination: { lat: 57.7074, lng: 11.9385, address: 'Lindholmen, Gothenburg' },
       fare: 24.5,
     };
     expect(sent(firstValues)).to.deep.equal(first);

@@ -15,7 +15,7 @@ describe('starting a ride in the test console', () => {
     const ride = await storedRide(rideId);
     expect(ride).to.deep.include({ keyId: key.keyId, mode: 'test', fare: 31.4, scenario: 'no_auto_accept' });
     expect(ride.accountId).to.equal(visitor.account._id);
-    expect(ride.pickup).to.deep.equal({ lat: 40.758, lng: -73.9855, address: '1 Main Street' });
+    expect(ride.pickup).to.deep.equal({ lat: 57.6997, lng: 11.9523, address: '1 Main Street' });
     const page = await visitor.get(`${base}/${rideId}`);
     expect(page.status).to.equal(200);
     expect(page.html).to.include('$31.40').and.include('Front desk').and.include('Test data');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type CsvForm, guarded, statementCsv } from '../../../web/dashboard/statement-csv.ts';
+import { type CsvForm, guarded, statementCsv } from '../../../shared/usage/statement-csv.ts';
 
 describe('the texts of a CSV file for spreadsheets', () => {
   for (const [text, cell] of [

@@ -4,8 +4,8 @@ import { serve } from '../../../api/http/serve.ts';
 import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { fetchJson } from '../../../shared/outbound/fetch-json.ts';
 import { signedIn, visitorOf } from '../../support/dashboard.ts';
-import { answerByPath, useGeocoder } from '../../support/geocoder.ts';
 import { withLogLines } from '../../support/log-lines.ts';
+import { answerByPath, useGeocoder } from '../../support/operator-server.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { memberOf } from '../../support/team.ts';
 import { deskPath, useTestDesk } from '../../support/test-desk.ts';
@@ -106,13 +106,17 @@ describe('the address search of a desk', () => {
   it('gives up a geocoder that does not answer in time', async () => {
     geocoder.answerWith(() => {});
     const url = new URL(`${geocoder.origin}/search?q=secret`);
-    expect(await failureOf(fetchJson(url, { timeoutMs: 50, maxBytes: 100 }))).to.equal('FetchError: timeout');
+    expect(await failureOf(fetchJson(url, { purpose: 'address search', timeoutMs: 50, maxBytes: 100 }))).to.equal(
+      'FetchError: timeout',
+    );
   });
 
   it('gives up a geocoder that starts to answer and then stops', async () => {
     geocoder.answerWith((_, response) => void response.write('['));
     const url = new URL(`${geocoder.origin}/search`);
-    expect(await failureOf(fetchJson(url, { timeoutMs: 200, maxBytes: 100 }))).to.equal('FetchError: timeout');
+    expect(await failureOf(fetchJson(url, { purpose: 'address search', timeoutMs: 200, maxBytes: 100 }))).to.equal(
+      'FetchError: timeout',
+    );
   });
 
   it('each member may search 60 times in 60 s in all browsers together, and then reads when to search again', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';
@@ -7,7 +8,7 @@ import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../suppor
 import { expectNothingAlive, type HostileAccount, hostileAccount, markup } from '../../support/hostile-account.ts';
 import { useTestApi } from '../../support/service.ts';
 
-type Route = { method: 'GET' | 'POST'; path: string };
+type Route = { method: string; path: string };
 
 /** The test takes its pages and actions from the list of routes, so that new routes are tested automatically. */
 describe('every page of the dashboard', () => {
@@ -19,7 +20,7 @@ describe('every page of the dashboard', () => {
   before(async () => {
     owner = await hostileAccount(api);
     stranger = await signedIn(api);
-    routes = dashboardRoutes(api.ctx, {} as DashboardParts).map(({ method, path }) => ({ method, path }));
+    routes = dashboardRoutes(api.ctx, {} as PageParts).map(({ method, path }) => ({ method, path }));
   });
 
   // The link of a mail belongs to a browser, not to an account (sign-in-link.test.ts).

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
@@ -67,6 +68,7 @@ const cases: Record<string, FormCase> = {
   '/keys': { status: 200, fields: () => ({ name: 'Night desk', mode: 'live' }) },
   '/keys/:keyId/name': { status: 303, fields: () => ({ name: 'Night desk' }) },
   '/keys/:keyId/webhook-url': { status: 303, fields: () => ({ webhookUrl: 'https://partner.example/other' }) },
+  '/keys/:keyId/texting': { status: 303, fields: () => ({ texting: 'yes' }) },
   '/keys/:keyId/test-event': { status: 303 },
   '/keys/:keyId/signing-secret': { status: 200 },
   '/keys/:keyId/roll-secret': { status: 200, fields: () => ({ seen: '0' }) },
@@ -265,7 +267,7 @@ describe('a repeated form of the dashboard', () => {
   }
 
   const routes = () =>
-    dashboardRoutes(api.ctx, {} as DashboardParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
+    dashboardRoutes(api.ctx, {} as PageParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
 
   it('every form route has a test case', () => {
     const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
+import { clientOf } from '../../support/client.ts';
 import { newFormId } from '../../support/dashboard.ts';
 import { useKeyPages } from '../../support/key-pages.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the dashboard: the webhook of a key', () => {
   const { api, visitor, ownKey, audited, expectFault } = useKeyPages();
@@ -50,6 +52,31 @@ describe('the dashboard: the webhook of a key', () => {
         expect(await audited()).to.deep.equal([]);
       });
     }
+  });
+
+  it('the form saves whether passengers are texted, and new rides of the key follow it', async () => {
+    const { keyId, key } = await ownKey();
+    const save = (texting: string) => visitor.post(`/dashboard/keys/${keyId}/texting`, { texting });
+    const notifyOf = async (wish: object) => {
+      const { body } = await clientOf(api.url, key).createRide(wish);
+      return (await storedRide(body.rideId)).notify;
+    };
+    const guest = { passenger: { phone: '+12025550143' } };
+    expect(await notifyOf(guest)).to.equal(undefined);
+    for (let time = 0; time < 2; time += 1) {
+      expect((await save('yes')).headers.get('location')).to.equal(`/dashboard/keys/${keyId}?done=texting-on`);
+    }
+    expect((await visitor.get(`/dashboard/keys/${keyId}?done=texting-on`)).html).to.match(
+      /Saved\. Passengers of new rides/,
+    );
+    expect(await notifyOf(guest)).to.deep.equal({ passenger: true });
+    expect(await notifyOf({ ...guest, notify: { passenger: false } })).to.deep.equal({ passenger: false });
+    // The partner did not ask for texts, so any phone number is still accepted.
+    expect(await notifyOf({ passenger: { phone: 'room 12' } })).to.equal(undefined);
+    await save('no');
+    expect(await notifyOf(guest)).to.equal(undefined);
+    expect((await save('perhaps')).status).to.equal(422);
+    expect(await audited()).to.deep.equal(['texting_set', 'texting_set']);
   });
 
   describe('test event', () => {

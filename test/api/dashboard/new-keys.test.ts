@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type DashboardParts, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
@@ -108,7 +108,7 @@ describe('revoked keys', () => {
   });
 
   it('a page shows at most 50 revoked keys', async () => {
-    const paths = dashboardRoutes(api.ctx, {} as DashboardParts).filter(
+    const paths = dashboardRoutes(api.ctx, {} as PageParts).filter(
       ({ method, path }) => method === 'GET' && !path.includes(':') && path !== boardStream,
     );
     for (const { path } of paths) {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { type MessageRow, messages } from '../../../shared/messages/message-row.ts';
+import { eraseMessages, finishMessage } from '../../../shared/messages/stored-messages.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
+import { storeOwedMessages } from '../../../shared/rides/store-owed-messages.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../../support/attempts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
@@ -150,6 +153,24 @@ describe("a ride's page in the dashboard", () => {
     expect(attempt).to.include({ kind: 'redelivery', outcome: 'waiting', seq: 1, accountId: visitor.account._id });
     expect(first.headers.get('location')).to.equal(`${ride.path}?entry=attempt-${attempt?._id}#detail`);
     expect(textOf((await visitor.get(`${ride.path}?entry=attempt-${attempt?._id}`)).html)).to.include('is being sent');
+  });
+
+  it('the timeline shows each text message with its outcome, and the text until the ride is erased', async () => {
+    const wish = { passenger: { name: 'Sam <b>', phone: '+12025550143' }, notify: { passenger: true } };
+    const ride = await rideOf(visitor, 'driver_arriving', wish);
+    await storeOwedMessages(api.ctx, ride.rideId);
+    const list = textOf((await visitor.get(ride.path)).html);
+    expect(list).to.match(/Text message driver found, to passenger waiting/);
+    const detail = `${ride.path}?entry=message-found-passenger`;
+    expect(textOf((await visitor.get(detail)).html)).to.match(/passenger, \+12025550143.*picks you up in about 5 min/);
+    const row = await messages.findOne({ rideId: ride.rideId });
+    await finishMessage(api.ctx, row as MessageRow, 'failed', { reason: 'error_30005' });
+    expect(textOf((await visitor.get(detail)).html)).to.match(/failed.*The number does not exist\./);
+    await eraseMessages([ride.rideId]);
+    const erased = textOf((await visitor.get(detail)).html);
+    expect(erased)
+      .to.include('erased')
+      .and.not.to.match(/2025550143.*picks you up/);
   });
 
   it("the page escapes all typed text and all receivers' answers", async () => {

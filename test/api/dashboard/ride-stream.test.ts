@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { RideNews } from '../../../api/dashboard/rides/ride-news.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { RideNews } from '../../../web/dashboard/ride-news.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../api/dashboard/rides/timeline.tsx';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
+import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../web/dashboard/timeline.tsx';
 import { attemptRecord } from '../../support/attempts.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
@@ -46,13 +46,14 @@ describe("a ride's timeline", () => {
     expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
   });
 
-  it('the timeline lists the last fare raise at its time', async () => {
+  it('the timeline lists the last fare raise and every change at their times', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 28 }, 'anyone');
+    await applyAction(ctx, rideId, { action: 'change', terms: { notes: 'x' }, unfit: new Set() }, 'anyone');
     await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const titles = historyOf(await storedRide(rideId), [], now).map(titleOf);
-    expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
+    expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride changed', 'Ride cancelled']);
   });
 
   it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { eventId, newKeyId } from '../../../shared/base/ids.ts';
+import { zoneOf } from '../../../shared/base/place-zone.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { moneyText, shortId } from '../../../web/kit/facts.tsx';
 import { timeIn } from '../../../web/kit/lists.tsx';
-import { zoneOf } from '../../../web/kit/zone.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';

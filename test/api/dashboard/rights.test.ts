@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { type DashboardParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { type Account, accounts, type Role, roles } from '../../../shared/accounts/account.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { mayUse, routesWithRights } from '../../../web/dashboard/rights.ts';
+import { mayUse, routesWithRights } from '../../../web/dashboard/pages.ts';
 import { firstPages } from '../../../web/kit/roles.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { type HostileAccount, hostileAccount } from '../../support/hostile-account.ts';
@@ -20,7 +21,7 @@ describe('the table of rights', () => {
     team = await storedAccount(owner.account._id);
   });
 
-  const routes = () => dashboardRoutes(api.ctx, {} as DashboardParts);
+  const routes = () => dashboardRoutes(api.ctx, {} as PageParts);
 
   it('names every route of the dashboard, and nothing else', () => {
     const all = new Set(routes().map(({ method, path }) => `${method} ${path}`));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mayUse, routesWithRights } from '../../../web/dashboard/rights.ts';
+import { mayUse, routesWithRights } from '../../../web/dashboard/pages.ts';
 import { firstPages, roleTexts } from '../../../web/kit/roles.ts';
 
 const roles = ['owner', 'developer', 'desk', 'finance'] as const;

@@ -2,7 +2,7 @@ import http from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type PageParts, webRoutes } from '../../../api/dashboard/web-pages.ts';
+import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import type { RequestContext } from '../../../api/part.ts';
 import { accountOf, accounts } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
@@ -236,7 +236,7 @@ describe('the team of an account refuses what its members may not do', () => {
     const times = Array.from({ length: 1_001 }, (_, index) => new Date(Date.UTC(2026, 9, 5) + index));
     await tripsAt({ accountId: accountId(), keyId, mode: 'live' }, 2, ...times);
     const member = await memberOf(api, accountId(), 'developer');
-    const route = webRoutes(api.ctx, {} as PageParts).find(({ path }) => path.endsWith('.csv'));
+    const route = dashboardRoutes(api.ctx, { streams: {} } as PageParts).find(({ path }) => path.endsWith('.csv'));
     const download = async () => {
       const cookies = { get: () => member.cookie.replace('session=', '') };
       const asked = { params: { month: '2026-10' }, query: {}, state: {}, get: () => '192.0.2.1', set: () => {} };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { clockChangeAt, offsetMs, startOfDay, timeOfClock, zoneAt, zoneName, zoneOf } from '../../../web/kit/zone.ts';
+import { zoneAt, zoneOf } from '../../../shared/base/place-zone.ts';
+import { clockChangeAt, offsetMs, startOfDay, timeOfClock, zoneName } from '../../../web/kit/zone.ts';
 
 describe('time zones', () => {
   it('a name that is not a time zone stands for UTC', () => {

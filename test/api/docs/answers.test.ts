@@ -59,12 +59,12 @@ describe('documented answers to partners', () => {
     },
     ride_not_bidding: async (operation) => {
       const { rideId, offers } = await rideIn(api.ctx, 'driver_arriving', { by: partner, offers: [{}, {}] });
-      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId, fare: 99 } });
+      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId, fare: 99, passengerCount: 2 } });
     },
     bidding_over: async (operation) => {
       const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
-      return caller.run(operation, { rideId, body: { offerId, fare: 99 } });
+      return caller.run(operation, { rideId, body: { offerId, fare: 99, passengerCount: 2 } });
     },
     bidding_not_open: async (operation) => {
       const { rideId } = (await partner.createRide({ pickupAt: inDays(2) })).body;
@@ -173,6 +173,7 @@ describe('documented answers to partners', () => {
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
       saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
       if (status === 'bidding') {
+        saw('RideChanged', (await partner.send('PATCH', `/rides/${rideId}`, { passengerCount: 2 })).body);
         saw('FareRaised', (await partner.post(`/rides/${rideId}/fare`, { fare: 26 })).body);
         saw('ManualOfferMade', (await partner.post(`/test/rides/${rideId}/offer`)).body);
         saw('OfferAccepted', (await partner.post(`/rides/${rideId}/accept`, { offerId })).body);
@@ -211,6 +212,15 @@ describe('documented answers to partners', () => {
 
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
+    const { statements } = (await partner.get('/statements')).body;
+    saw('StatementList', { statements });
+    saw('StatementMonth', statements[0]);
+    const { body: statement } = await partner.get(`/statements/${statements[0].month}`);
+    saw('Statement', statement);
+    saw('StatementTrip', statement.lines[0]);
+    const { body: usage } = await partner.get('/usage');
+    saw('Usage', usage);
+    saw('UsageDay', usage.days[0]);
     const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);
     saw('FareHint', (await partner.get(`/fare-hint?pickup=${from}&destination=${to}&carType=family`)).body);
 
@@ -218,7 +228,7 @@ describe('documented answers to partners', () => {
       ([name, schema]) =>
         !schema.enum &&
         // These are parts of other schemas, or request bodies.
-        !['NewRide', 'OfferChoice', 'NewFare', 'ManualOffer'].includes(name) &&
+        !['NewRide', 'ChangedTerms', 'OfferChoice', 'NewFare', 'ManualOffer'].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'ErrorBody'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown.map(([name]) => name));

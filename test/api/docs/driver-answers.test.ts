@@ -127,7 +127,7 @@ describe('documented answers to drivers', () => {
     const wish = {
       pickup: { ...place, address: 'here' },
       destination: { lat: place.lat + 0.05, lng: place.lng, address: 'there' },
-      passenger: { name: 'Ada', phone: '+12025550111' },
+      passenger: { name: 'Ada', phone: '+12025550111', locale: 'en' },
       notes: 'at the gate',
       pickupAt,
       needs: ['pet'] as Need[],

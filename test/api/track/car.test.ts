@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { encodeLine, shorterWay } from '../../../shared/rides/path.ts';
 import { placeOnLeg, positionAt } from '../../../shared/rides/position.ts';
-import { createCar, shorterWay } from '../../../web/track/browser/car.ts';
-import type { TrackState } from '../../../web/track/track-state.ts';
+import { createCar } from '../../../web/track/browser/car.ts';
+import { type TrackState, trackState } from '../../../web/track/track-state.ts';
+import { cornerRoad } from '../../support/router.ts';
 
 const start = 1_700_000_000_000;
 const place = { lat: 40, lng: -74 };
@@ -33,6 +35,42 @@ describe('car on a live map', () => {
     car.learn(state({ leg, position: { ...place, heading: 0, at: start } }));
     for (const now of [start - 1, start, start + 4_321, start + 9_000, start + 60_000]) {
       const { lat, lng, heading } = positionAt({ status: 'in_progress', leg: stored }, now) ?? {};
+      expect(car.at(now)).to.deep.equal({ lat, lng, heading, isOld: false });
+    }
+  });
+
+  it('the car of a simulated driver stays at the position of liveLocation when a road arrives during the drive', () => {
+    const [from, to] = [place, { lat: 40.02, lng: -74.03 }];
+    const leg = { from, to, heading: 0, startAt: new Date(start), endAt: new Date(start + 9_000) };
+    const road = { line: encodeLine(cornerRoad(from, to)), km: 5, seconds: 400 };
+    const route = { to: 'destination', at: new Date(start + 2_000), from, road } as const;
+    const states = [{}, { route }].map(
+      (found) =>
+        trackState({
+          ...{
+            _id: 'ride_1',
+            mode: 'test',
+            status: 'in_progress',
+            pickup: from,
+            destination: to,
+            distanceKm: 3,
+            offers: [],
+          },
+          ...{
+            statusAt: new Date(start),
+            createdAt: new Date(start),
+            statusesAt: [],
+            now: new Date(start),
+            leg,
+            ...found,
+          },
+        }) as TrackState,
+    );
+    const car = createCar();
+    for (let now = start; now < start + 9_500; now += 50) {
+      const found = now < start + 1_800 ? {} : { route };
+      car.learn(states[now < start + 1_800 ? 0 : 1] as TrackState);
+      const { lat, lng, heading } = positionAt({ status: 'in_progress', leg, ...found }, now) ?? {};
       expect(car.at(now)).to.deep.equal({ lat, lng, heading, isOld: false });
     }
   });

@@ -23,8 +23,8 @@ describe('ETA of a real car', () => {
     const destination = pointAt(place, 10, 45);
     const minutes = (kmPerHour?: number) =>
       (arrivalOf({ ...place, at: start }, destination, kmPerHour) - start) / 60_000;
-    expect(minutes()).to.be.closeTo(26, 0.01);
-    expect(minutes(60)).to.be.closeTo(13, 0.01);
+    expect(minutes()).to.be.closeTo(34, 0.01);
+    expect(minutes(60)).to.be.closeTo(17, 0.01);
   });
 
   it('the speed without reports, or after one, is the assumed one', () => {

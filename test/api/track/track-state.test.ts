@@ -75,7 +75,7 @@ describe('state of a live map', () => {
       'in_progress',
     ]);
     expect(state?.steps.map(({ at }) => at - start)).to.deep.equal([0, minute, 5 * minute, 6 * minute]);
-    expect(state?.arrivesAt).to.equal(start + 45 * minute, 'the 15 km through streets, at 30 km/h');
+    expect(state?.arrivesAt).to.equal(start + 57 * minute, 'the 15 km through streets, at 30 km/h');
   });
 
   it('the state has no arrivesAt while the car waits at the pickup', () => {

@@ -51,14 +51,17 @@ describe('texts of a live map', () => {
   });
 
   it('the ETA of a real car is that of its position and recent speed, not the promised one', () => {
-    // 2 km are about 2.6 km through streets: 5.2 minutes at 30 km/h, 10.4 at 15.
+    // 2 km are about 3.4 km through streets: 6.8 minutes at 30 km/h, 13.6 at 15.
     const car = { arrivesAt: now + minute, ...seen(0) };
-    expect(words(car).headline).to.equal('Arrives in 6 min');
-    expect(words(car, assumedKmPerHour / 2).headline).to.equal('Arrives in 11 min');
+    expect(words(car).headline).to.equal('Arrives in 7 min');
+    expect(words(car, assumedKmPerHour / 2).headline).to.equal('Arrives in 14 min');
     expect(words({ ...car, ...seen(0, 0.05) }).headline).to.equal('Arriving now');
     expect(words({ ...car, status: 'in_progress', destination: pointAt(place, 4, 90) }).headline).to.equal(
-      'Arrives in 6 min',
+      'Arrives in 7 min',
     );
+    // On a road, the service's own ETA counts.
+    const eta = { at: now + 9 * minute, source: 'route' } as const;
+    expect(words({ ...car, eta }).headline).to.equal('Arrives in 9 min');
   });
 
   it('the ETA of a simulated car is the end of its drive', () => {
@@ -69,7 +72,7 @@ describe('texts of a live map', () => {
   it('a ride whose expected arrival has passed by a minute runs late, with the new ETA if the car is seen', () => {
     const late = { arrivesAt: now - minute, ...seen(0) };
     expect(words(late)).to.deep.include({ headline: 'Running late', status: 'On the way to the pickup.' });
-    expect(words(late).when).to.include({ before: 'Now expected about', after: ', in 6 min' });
+    expect(words(late).when).to.include({ before: 'Now expected about', after: ', in 7 min' });
     expect(words({ ...late, status: 'in_progress', destination: pointAt(place, 4, 90) }).headline).to.equal(
       'Running late',
     );
@@ -84,7 +87,7 @@ describe('texts of a live map', () => {
     expect(wordsFor(old, now).headline).to.equal('Driver on the way');
     expect(seenWords(old, now)).to.equal('Seen 40 s ago');
     const fresh = state({ arrivesAt: now + 4 * minute, ...seen(15) });
-    expect(wordsFor(fresh, now).headline).to.equal('Arrives in 5 min');
+    expect(wordsFor(fresh, now).headline).to.equal('Arrives in 7 min');
     expect(seenWords(fresh, now)).to.equal(null);
   });
 

@@ -1,9 +1,10 @@
 import { mails } from '../../../shared/mail/mail-row.ts';
+import { messages } from '../../../shared/messages/message-row.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 
 /**
- * The number of rides, resends, test events and mails with open work. Old rides do not count: some of them never end.
+ * The number of rides, resends, test events, mails and messages with open work. Old rides do not count: some of them never end.
  */
 export async function countOpenWork(pastKeyIds: ReadonlySet<string>): Promise<number> {
   const isOpen = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }, { 'timers.name': 'open' }] };
@@ -11,6 +12,7 @@ export async function countOpenWork(pastKeyIds: ReadonlySet<string>): Promise<nu
     rides.countDocuments({ ...isOpen, keyId: { $nin: [...pastKeyIds] } }),
     attempts.countDocuments({ dueAt: { $exists: true } }),
     mails.countDocuments({ state: 'waiting' }),
+    messages.countDocuments({ state: 'waiting' }),
   ]);
   return counts.reduce((sum, count) => sum + count, 0);
 }

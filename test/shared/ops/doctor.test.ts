@@ -82,7 +82,7 @@ describe('ops doctor', () => {
     expect(Object.keys(found)).to.deep.equal([
       ...['settings', 'MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'SECRETS_KEY'],
       ...['Redis', "Redis's clock"],
-      ...['Redis persistence', 'Redis eviction', 'DNS', 'outgoing HTTPS', 'certificate', 'mail', 'disk'],
+      ...['Redis persistence', 'Redis eviction', 'DNS', 'outgoing HTTPS', 'certificate', 'mail', 'routing', 'disk'],
     ]);
     expect(found.DNS).to.deep.include({ state: 'ok', found: 'resolves localhost' });
     expect(found['outgoing HTTPS']?.found).to.match(/^localhost answers 200$/);

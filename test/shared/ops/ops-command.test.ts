@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ops } from '../../../cli/ops/commands.ts';
+import { addOptOut } from '../../../shared/messages/numbers.ts';
 import { runToEnd } from '../../support/command-line.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
@@ -32,13 +33,28 @@ describe('the command line of operators', () => {
     expect(out.join('\n')).not.to.include('Ring twice');
   });
 
+  it('opt-outs lists numbers as ids with their messages, and clears one by name of the operator', async () => {
+    const numberId = `number_${'0a'.repeat(20)}`;
+    expect((await run(['opt-outs', 'list'])).out).to.deep.equal(['No number has opted out.']);
+    const ctx = await testContext();
+    await addOptOut({ _id: numberId, at: new Date(0), messageId: `${rideId}:found:passenger` });
+    await ctx.close();
+    expect((await run(['opt-outs', 'list'])).out.join('\n')).to.include(
+      `${numberId}  1970-01-01T00:00:00.000Z  ${rideId}:found:passenger`,
+    );
+    expect((await run(['opt-outs', 'clear', numberId])).out.join('\n')).to.include('It gets text messages again.');
+    expect((await run(['audit', '--action', 'opt_out_cleared'])).out.join('\n')).to.include(numberId);
+    expect((await run(['opt-outs', 'clear', numberId])).err).to.deep.equal(['ops: No opted-out number has this id']);
+    expect((await run(['opt-outs'])).err.join('\n')).to.include('opt-outs needs one of: list, clear');
+  });
+
   it('queues prints a table, and marks a paused pool until it is resumed', async () => {
     expect((await run(['pause', 'mail'])).out.join('\n')).to.match(
       /^Pool +mail\nPaused +yes\nIts workers start no new jobs/,
     );
     const { out } = await run(['queues']);
     expect(out.join('\n')).to.match(
-      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nOldest event not sent/,
+      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nmessages .+\nOldest event not sent/,
     );
     expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers start jobs again\.$/);
     expect((await run(['queues'])).out.join('\n')).not.to.include('paused');
@@ -63,7 +79,7 @@ describe('the command line of operators', () => {
     expect(Number(/^Rides with events to send: (\d+)/m.exec(out.join('\n'))?.[1])).to.be.at.least(1);
     const json = JSON.parse((await run(['queues', '--json'], away)).out[0] ?? '');
     expect(json).to.include({ queues: null, redis: 'redis_away' });
-    expect(json.backlog.overdue).to.have.all.keys('rides', 'timers', 'attempts', 'mails');
+    expect(json.backlog.overdue).to.have.all.keys('rides', 'timers', 'attempts', 'mails', 'messages');
   });
 
   it('queues answers also while Redis accepts connections but hangs', async () => {

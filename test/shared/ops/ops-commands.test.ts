@@ -141,7 +141,13 @@ describe('ops commands', () => {
       await makeDue(rideId, 'expire', new Date(api.ctx.now() - 3_600_000));
       expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
       expect(backlog).to.have.all.keys(
-        ...['oldestUnsettledSeconds', 'oldestOverdueSeconds', 'oldestAttemptSeconds', 'oldestMailSeconds'],
+        ...[
+          'oldestUnsettledSeconds',
+          'oldestOverdueSeconds',
+          'oldestAttemptSeconds',
+          'oldestMailSeconds',
+          'oldestMessageSeconds',
+        ],
         ...['overdue', 'waitingByKey'],
       );
     });

@@ -1,8 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { greatCircleKm, haversineKm } from '../../../shared/base/great-circle.ts';
+import { encodeLine, lengthKm, nearestOn, pathAlong } from '../../../shared/rides/path.ts';
 import { arrivalHeading, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
-import { type Leg, type Location, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
+import {
+  type Leg,
+  type Location,
+  type RideStatus,
+  type Route,
+  rideStatuses,
+} from '../../../shared/rides/ride-types.ts';
+import { cornerRoad } from '../../support/router.ts';
 
 const startAt = new Date('2026-01-01T12:00:00Z');
 const durationMs = 1_000;
@@ -131,5 +139,73 @@ describe('a point at a distance', () => {
       expect(greatCircleKm(from, pointAt(from, 1.2, heading))).to.equal(1.2);
     }
     expect(pointAt({ lat: 0, lng: 179.999 }, 1.2, 90).lng).to.be.within(-180, -179.9);
+  });
+});
+
+describe('the car on the road', () => {
+  const [from, to] = [
+    { lat: 57.6994, lng: 11.953 },
+    { lat: 57.7077, lng: 11.93847 },
+  ];
+  const road = cornerRoad(from, to);
+  const line = pathAlong([from, ...road, to]);
+  const onRoad = (joinShare: number, share: number, status: RideStatus = 'in_progress') => {
+    const leg = legBetween(from, to, startAt, durationMs);
+    const joined = new Date(startAt.getTime() + joinShare * durationMs);
+    const route: Route = {
+      to: status === 'arrived' ? 'pickup' : 'destination',
+      ...{ at: joined, from, road: { line: encodeLine(road), km: lengthKm(line), seconds: 200 } },
+    };
+    const place = positionAt({ status, leg, route }, startAt.getTime() + share * durationMs);
+    if (!place) throw new Error('no place');
+    return place;
+  };
+  const shares = Array.from({ length: 201 }, (_, index) => index / 200);
+
+  it('a car that joins the road at the start drives along it, evenly, with the heading of the road', () => {
+    for (const share of shares) {
+      const { offKm, km } = nearestOn(line, onRoad(0, share));
+      expect(offKm).to.be.below(0.001);
+      expect(km).to.be.closeTo(share * lengthKm(line), 0.01);
+    }
+    // Around the corner: first west, then north.
+    expect(onRoad(0, 0.2).heading).to.be.closeTo(270, 0.1);
+    expect(onRoad(0, 0.9).heading).to.be.closeTo(0, 0.1);
+    expect(onRoad(0, 0.3, 'arrived')).to.include({ ...to, heading: onRoad(0, 1).heading });
+  });
+
+  for (const joinShare of [0, 0.1, 0.5, 0.97]) {
+    it(`a car that joins the road after ${joinShare} of the drive never jumps and never drives back`, () => {
+      const places = shares.map((share) => onRoad(joinShare, share));
+      // Where it joins, it drives from the great circle to the part of the road that is left.
+      const stepKm = lengthKm(line) / (shares.length - 1) + haversineKm(from, to) / 10;
+      places.slice(1).forEach((place, index) => {
+        expect(haversineKm(places[index] as Location, place)).to.be.below(stepKm);
+      });
+      const after = places
+        .filter((_, index) => (shares[index] ?? 0) > joinShare)
+        .map((place) => nearestOn(line, place));
+      const joined = after.slice(after.findIndex(({ offKm }) => offKm < 0.001));
+      joined.slice(1).forEach(({ offKm, km }, index) => {
+        expect(offKm).to.be.below(0.001);
+        expect(km).to.be.at.least((joined[index]?.km ?? 0) - 1e-6);
+      });
+      expect(places.at(-1)).to.include(to);
+    });
+  }
+
+  it('a route of the leg before, a route without a road and a road that comes too late change nothing', () => {
+    const leg = legBetween(from, to, startAt, durationMs);
+    const half = startAt.getTime() + durationMs / 2;
+    const straight = positionAt({ status: 'in_progress', leg }, half);
+    const found = { line: encodeLine(road), km: 3, seconds: 200 };
+    for (const route of [
+      { to: 'pickup', at: startAt, road: found },
+      { to: 'destination', at: startAt },
+      { to: 'destination', at: leg.endAt, road: found },
+      { to: 'destination', at: startAt, road: { ...found, line: 'é' } },
+    ] as Route[]) {
+      expect(positionAt({ status: 'in_progress', leg, route }, half)).to.deep.equal(straight);
+    }
   });
 });

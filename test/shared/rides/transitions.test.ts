@@ -14,12 +14,21 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
     offer: ['bidding', 'offer.received'],
     withdrawOffer: ['bidding', null],
     raiseFare: ['bidding', null],
+    change: ['bidding', null],
     accept: ['driver_arriving', 'driver_arriving'],
     cancel: ['cancelled', 'cancelled'],
   },
-  driver_arriving: { arrive: ['arrived', 'arrived'], cancel: ['cancelled', 'cancelled'] },
-  arrived: { start: ['in_progress', 'in_progress'], cancel: ['cancelled', 'cancelled'] },
-  in_progress: { complete: ['completed', 'completed'], cancel: ['cancelled', 'cancelled'] },
+  driver_arriving: {
+    change: ['driver_arriving', null],
+    arrive: ['arrived', 'arrived'],
+    cancel: ['cancelled', 'cancelled'],
+  },
+  arrived: { change: ['arrived', null], start: ['in_progress', 'in_progress'], cancel: ['cancelled', 'cancelled'] },
+  in_progress: {
+    change: ['in_progress', null],
+    complete: ['completed', 'completed'],
+    cancel: ['cancelled', 'cancelled'],
+  },
   completed: {},
   cancelled: {},
 };
@@ -29,6 +38,7 @@ const refusals: Record<Action, string> = {
   offer: 'ride_not_bidding',
   withdrawOffer: 'ride_not_bidding',
   raiseFare: 'ride_not_bidding',
+  change: 'ride_ended',
   accept: 'ride_not_bidding',
   arrive: 'illegal_step',
   start: 'illegal_step',
@@ -39,7 +49,17 @@ const refusals: Record<Action, string> = {
 const actions = Object.keys(refusals) as Action[];
 
 const commandOf = (action: Action, offerId: string) =>
-  ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5, fare: 90 }) as Command;
+  ({
+    action,
+    offerId,
+    by: 'driver',
+    driver: newDriver(),
+    price: 20,
+    etaMinutes: 5,
+    fare: 90,
+    terms: { notes: 'x' },
+    unfit: new Set(),
+  }) as Command;
 
 // The rides of these tests are open from their creation; opening.test.ts covers rides for later.
 // The tests use an offer that was not accepted; other tests cover repeated accepts.

@@ -26,6 +26,7 @@ describe('concurrency of the delivery pools', () => {
     webhooks: 500,
     'webhooks-slow': 500,
     mail: 10,
+    messages: 50,
     routing: 8,
   };
 

@@ -1,5 +1,5 @@
 import { Map as LeafletMap } from 'leaflet';
-import { addControls, groundOf } from '../../kit/browser/map-ground.ts';
+import { addGround } from '../../kit/browser/map-ground.ts';
 import { coordinatesAsText } from '../coordinates.ts';
 
 interface Point {
@@ -53,8 +53,7 @@ export function createPlaceMap(form: HTMLElement): PlaceMap {
       maxZoom: 18,
       worldCopyJump: true,
     });
-    groundOf(box as HTMLElement).addTo(made);
-    addControls(made, Boolean(box?.dataset.attribution));
+    addGround(made, box as HTMLElement);
     made.on('move', show);
     return made;
   }

@@ -19,6 +19,7 @@ import { createOutbox } from './outbox.ts';
 import { createReports } from './position.ts';
 import { announce, buzz, showBar, showView } from './screens.ts';
 import { createToday } from './today.ts';
+import { showOnMap } from './trip-map-box.ts';
 import { createWakeLock } from './wake-lock.ts';
 
 const { driver: driverId = '', biddingMs } = element('drive').dataset;
@@ -40,6 +41,10 @@ const reports = createReports({
   onFault(found) {
     positionError = found;
     refreshBar();
+  },
+  onPlace(place) {
+    const shown = shownRide();
+    if (shown) showOnMap(shown, place);
   },
 });
 const today = createToday(reports.sentAgoMs);
@@ -179,7 +184,8 @@ function show(): void {
   const isOnline = availability.isOnline();
   const isKnown = isOnline !== undefined || ride !== null;
   const shown = shownRide();
-  const view = { ride: shown, requests: openRequests(requests, outbox.shown()), result, isKnown, isOnline };
+  const place = reports.place();
+  const view = { ride: shown, requests: openRequests(requests, outbox.shown()), result, isKnown, isOnline, place };
   showView(view, cards);
   refreshBar();
   wakeLock.want(Boolean(isOnline || ride));

@@ -5,7 +5,7 @@ import { call } from './gateway.ts';
 const reportMs = 2_000;
 const unmovedReportMs = 15_000;
 
-interface PositionReport extends Point {
+export interface PositionReport extends Point {
   heading?: number;
 }
 
@@ -31,8 +31,13 @@ export const findPosition = (): Promise<PositionReport> =>
     }),
   );
 
+interface Listeners {
+  onFault(fault: string | null): void;
+  onPlace(place: PositionReport): void;
+}
+
 /** Reports the phone's position while wanted. If reports cannot be sent, only the latest one is kept. */
-export function createReports({ onFault }: { onFault(fault: string | null): void }) {
+export function createReports({ onFault, onPlace }: Listeners) {
   let watch: number | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let latest: PositionReport | null = null;
@@ -65,6 +70,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
         latest = toReport(found);
         isNew = true;
         onFault(null);
+        onPlace(latest);
         if (reportedAt === 0) void report();
       },
       (error) => {
@@ -101,7 +107,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
   return {
     want: (isWanted: boolean): void => (isWanted ? start() : stop()),
     /** The phone's position, if it is known. */
-    place: (): Point | null => latest,
+    place: (): PositionReport | null => latest,
     /** The time since the service last received a report, in ms; null if it has none. */
     sentAgoMs: (): number | null => (sentAt === null ? null : performance.now() - sentAt),
   };

@@ -1,5 +1,6 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import {
+  etaWords,
   kilometers,
   mapAddress,
   money,
@@ -17,7 +18,7 @@ export function showRide(ride: ShownRide): void {
   if (!words) return;
   const { status, destination, passenger } = ride;
   const notes = notesOf(ride);
-  const eyebrow = [status === 'driver_arriving' ? 'You were chosen' : 'Your ride', pickupWords(ride)];
+  const eyebrow = [status === 'driver_arriving' ? 'You were chosen' : 'Your ride', pickupWords(ride), etaWords(ride)];
   setText(element('ride-eyebrow'), eyebrow.filter(Boolean).join(' · '));
   setText(element('ride-title'), words.title);
   const step = element('step');

@@ -4,7 +4,9 @@ import type { RequestOnPage } from '../actions.ts';
 import { type Result, rideWords } from '../drive-words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
+import type { PositionReport } from './position.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
+import { removeMap, showOnMap } from './trip-map-box.ts';
 
 /** The state that decides which screen the page shows. */
 interface View {
@@ -14,15 +16,20 @@ interface View {
   /** True once the service has reported if the driver is online, offline or on a ride. */
   isKnown: boolean;
   isOnline?: boolean;
+  /** The phone's position, if it is known. */
+  place: PositionReport | null;
 }
 
 /** Shows the screen of this state, and hides the others. */
 export function showView(
-  { ride, requests, result, isKnown, isOnline }: View,
+  { ride, requests, result, isKnown, isOnline, place }: View,
   cards: ReturnType<typeof createCards>,
 ): void {
   if (ride) showRide(ride);
-  else forgetRide();
+  else {
+    forgetRide();
+    removeMap();
+  }
   if (result) {
     setText(element('result-title'), result.title);
     setText(element('result-amount'), result.amount ?? '');
@@ -41,6 +48,8 @@ export function showView(
   setShown(element('today'), next !== '' && next !== 'ride' && cards.count === 0);
   setShown(element('position-sent'), isOnline === true);
   showScreen(next, ride?.status ?? '');
+  // Its box has a size only now.
+  if (ride) showOnMap(ride, place);
 }
 
 const waitingTitle = (count: number): string =>

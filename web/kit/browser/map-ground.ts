@@ -1,24 +1,47 @@
-import { Control, control, DomUtil, GridLayer, type Map as LeafletMap, tileLayer } from 'leaflet';
+import { Control, control, DomUtil, GridLayer, type Layer, type Map as LeafletMap, tileLayer } from 'leaflet';
 
-/** Map tiles if they are configured, else a plain grid. */
-export function groundOf({ dataset: { tiles, attribution } }: HTMLElement) {
-  if (tiles) return tileLayer(tiles, { attribution, maxZoom: 19 });
-  return new PlainGround({ tileSize: 128 });
+/** Where no tile is shown after this time, the ground is plain. */
+const plainAfterMs = 2_000;
+
+/** Adds the ground of a map, with its attribution: tiles if they are configured and load, else a plain grid. */
+export function addGround(map: LeafletMap, { dataset: { tiles, streets, attribution } }: HTMLElement): void {
+  control.zoom({ position: 'topright' }).addTo(map);
+  if (!tiles) {
+    addPlainGround(map);
+    return;
+  }
+  if (attribution) control.attribution({ prefix: false }).addAttribution(attribution).addTo(map);
+  let isShown = false;
+  const show = (layer: Layer) => {
+    layer.once('tileload', () => {
+      isShown = true;
+    });
+    layer.addTo(map);
+  };
+  if (streets) void loadStreets(streets, tiles).then(show, () => undefined);
+  else show(tileLayer(tiles, { maxZoom: 19 }));
+  setTimeout(() => isShown || addPlainGround(map), plainAfterMs);
 }
 
-/** Without tiles: a faint grid, so that users see the map move. */
+/** Loads the script that draws streets, and the head of the file of tiles. Rejects if either fails. */
+async function loadStreets(script: string, tiles: string): Promise<Layer> {
+  // protomaps-leaflet expects Leaflet's classes in a global variable.
+  Object.assign(globalThis, { L: { GridLayer, DomUtil } });
+  const { createStreets } = (await import(script)) as typeof import('../streets.browser.ts');
+  return createStreets(new URL(tiles, location.href).href);
+}
+
+/** A faint grid, so that users see the map move, with a scale and the north. */
+function addPlainGround(map: LeafletMap): void {
+  new PlainGround({ tileSize: 128, zIndex: 0 }).addTo(map);
+  control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
+  northArrow().addTo(map);
+}
+
 class PlainGround extends GridLayer {
   protected override createTile(): HTMLElement {
     return DomUtil.create('div', 'plain-ground');
   }
-}
-
-/** Buttons at the top right; scale, north and attribution at the bottom, clear of them. */
-export function addControls(map: LeafletMap, hasAttribution: boolean): void {
-  if (hasAttribution) control.attribution({ prefix: false }).addTo(map);
-  control.zoom({ position: 'topright' }).addTo(map);
-  control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
-  northArrow().addTo(map);
 }
 
 function northArrow(): Control {

@@ -54,22 +54,23 @@ export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, 
     const { left, below } = coveredBy(sheet, container);
     container.style.setProperty('--covered-left', `${left}px`);
     container.style.setProperty('--covered-below', `${below}px`);
-    if (follows && isPlaced) keepInView();
+    // At once: on its way to a place, the map would show the old size.
+    if (follows && isPlaced) keepInView({ animate: false });
   }
 
-  function frame(): void {
+  function frame({ animate = true } = {}): void {
     const bounds = latLngBounds(places.map(put));
     const options = { ...marginsOf(sheet, container), maxZoom };
     isOwnMove = true;
-    if (isPlaced && !wantsNoMotion.matches) map.flyToBounds(bounds, { ...options, duration: moveSeconds });
+    if (animate && isPlaced && !wantsNoMotion.matches) map.flyToBounds(bounds, { ...options, duration: moveSeconds });
     else map.fitBounds(bounds, { ...options, animate: false });
     isOwnMove = false;
     isPlaced = true;
     movedAt = performance.now();
   }
 
-  function keepInView(): void {
-    if (!isWellFramed()) frame();
+  function keepInView(options?: { animate: boolean }): void {
+    if (!isWellFramed()) frame(options);
   }
 
   function isWellFramed(): boolean {
@@ -121,7 +122,7 @@ function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const side = Math.min(80, width / 4);
   const top = Math.min(56, height / 4);
   // Where little of the map is visible, the label of a place could cover the scale.
-  const bottom = width - left < 560 ? 112 : 72;
+  const bottom = width - left < 560 ? 148 : 88;
   return {
     paddingTopLeft: new Point(Math.max(0, Math.min(left + side, width - side - leastView)), top),
     paddingBottomRight: new Point(side, Math.max(0, Math.min(below + bottom, height - top - leastView))),

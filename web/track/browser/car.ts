@@ -1,4 +1,5 @@
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { shorterWay } from '../../../shared/rides/path.ts';
 import { placeOnLeg } from '../../../shared/rides/position.ts';
 import { isMoving } from '../../../shared/rides/transitions.ts';
 import type { TrackState } from '../track-state.ts';
@@ -76,6 +77,3 @@ const between = (from: Place, to: Place, share: number): Place => ({
   lng: from.lng + shorterWay(from.lng, to.lng) * share,
   heading: from.heading + shorterWay(from.heading, to.heading) * share,
 });
-
-/** The shorter turn from one angle to another, -180 to 180 degrees. */
-export const shorterWay = (from: number, to: number): number => ((((to - from + 180) % 360) + 360) % 360) - 180;

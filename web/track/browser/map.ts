@@ -1,7 +1,7 @@
-import { Map as LeafletMap, polyline } from 'leaflet';
+import { Map as LeafletMap, polyline, SVG } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
-import { addControls, groundOf } from '../../../web/kit/browser/map-ground.ts';
+import { addGround } from '../../../web/kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
@@ -12,6 +12,15 @@ interface Place {
   lng: number;
 }
 
+/** Draws the lines anew in each frame of a flight, where Leaflet would scale them, with their width. */
+class ExactRenderer extends SVG {
+  declare _reset: () => void;
+
+  _onZoom(): void {
+    this._reset();
+  }
+}
+
 /** Creates the map with route, pickup, destination and car, on tiles if configured, else on a plain grid. */
 export function createMap(container: HTMLElement, first: TrackState) {
   const map = new LeafletMap(container, {
@@ -20,9 +29,9 @@ export function createMap(container: HTMLElement, first: TrackState) {
     maxZoom: 18,
     minZoom: 2,
     attributionControl: false,
+    renderer: new ExactRenderer(),
   });
-  groundOf(container).addTo(map);
-  addControls(map, Boolean(container.dataset.attribution));
+  addGround(map, container);
   const recenter = addRecenterButton(map, () => camera.resume());
   const put = putAround(first.pickup);
   const camera = createCamera(map, container, put, (follows) => {

@@ -1,7 +1,8 @@
 import { Control, DomUtil, divIcon, type Map as LeafletMap, marker } from 'leaflet';
 import { isolated } from '../../../shared/base/shown-text.ts';
+import { shorterWay } from '../../../shared/rides/path.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
-import { type CarView, shorterWay } from './car.ts';
+import type { CarView } from './car.ts';
 
 /** The marks on the map, the ground below them and the controls above them. */
 

@@ -9,6 +9,7 @@ import { driverSessions, drivers } from '../../../shared/drivers/driver.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { MailModel } from '../../../shared/mail/mail-row.ts';
+import { messages } from '../../../shared/messages/message-row.ts';
 import { createdIndex, RideModel, rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
@@ -19,7 +20,7 @@ import type { Pace } from '../turns.ts';
 import { pagesById } from '../walk.ts';
 
 const batchSize = 200;
-/** A batch has fewer rides than other documents, because each ride is deleted with its attempts. */
+/** A batch has fewer rides than other documents, because each ride is deleted with its attempts and messages. */
 const ridesPerBatch = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
@@ -125,7 +126,7 @@ type OldRide = Pick<Ride, '_id' | 'status' | 'statusAt' | 'unsettled'>;
 
 /**
  * Deletes the rides that ended before a time, the oldest first. Deletes a ride only when its events are settled, its
- * day is summed and its month is closed. Deletes a ride's attempts before the ride itself, so that no attempt is left
+ * day is summed and its month is closed. Deletes a ride's attempts and messages before the ride itself, so that none is left
  * without its ride. Resolves with the number of deleted rides.
  */
 export async function deleteOldRides(before: Date, pace: Pace): Promise<number> {
@@ -146,6 +147,7 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
       const ids = old.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
       await pace();
       await attempts.deleteMany({ rideId: { $in: ids } }, timeLimit());
+      await messages.deleteMany({ rideId: { $in: ids } }, timeLimit());
       deleted += (await rides.deleteMany({ _id: { $in: ids } }, timeLimit())).deletedCount;
     }
   }

@@ -2,6 +2,8 @@ import type { Context } from '../../../shared/base/context.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 import { enqueueMail } from '../../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../../shared/mail/mail-row.ts';
+import { messages } from '../../../shared/messages/message-row.ts';
+import { enqueueMessage } from '../../../shared/messages/stored-messages.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import {
   deliveryJobId,
@@ -28,6 +30,7 @@ export interface Findings {
   deliveries: number;
   attempts: number;
   mails: number;
+  messages: number;
   /** Trips without progress that were cancelled. */
   stalls: number;
   /** Suspended and revoked drivers whose rides and offers were ended. */
@@ -159,33 +162,40 @@ const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, dueAt = now }: PendingAtt
   add: async (options) => enqueueAttempt(ctx, { _id, keyId, dueAt }, await deliveryPool(ctx, keyId), options),
 });
 
-type WaitingMail = Pick<MailRow, '_id' | 'dueAt'>;
+type Waiting = Pick<MailRow, '_id' | 'dueAt'>;
 
-export function waitingMails(current: Sweep): Walk<WaitingMail> {
-  const { everything, overdue, swept } = current;
+export const waitingMails = (current: Sweep): Walk<Waiting> =>
+  waitingIn(current, mails, { pool: 'mail', found: 'mails', enqueue: enqueueMail });
+
+export const waitingMessages = (current: Sweep): Walk<Waiting> =>
+  waitingIn(current, messages, { pool: 'messages', found: 'messages', enqueue: enqueueMessage });
+
+interface WaitingKind {
+  pool: PoolName;
+  found: 'mails' | 'messages';
+  enqueue(ctx: Context, row: Waiting, options: { evenIfActive: boolean }): Promise<boolean>;
+}
+
+/** A walk along waiting mails or messages, whose jobs have their ids. */
+function waitingIn(current: Sweep, collection: unknown, { pool, found, enqueue }: WaitingKind): Walk<Waiting> {
+  const { ctx, everything, overdue, swept } = current;
   return {
-    collection: mails,
+    collection: collection as Walk<Waiting>['collection'],
     by: 'dueAt',
     filter: { dueAt: { $exists: true } },
     projection: {},
     until: everything ? null : overdue,
     async visit(waiting) {
-      const added = await add(
-        current,
-        waiting.map((mail) => mailJob(current, mail)),
-      );
-      swept.mails += added;
+      const needed = waiting.map((row) => ({
+        ...{ pools: [pool], id: row._id, dueAt: row.dueAt?.getTime() ?? 0 },
+        add: (options: { evenIfActive: boolean }) => enqueue(ctx, row, options),
+      }));
+      const added = await add(current, needed);
+      swept[found] += added;
       return added;
     },
   };
 }
-
-const mailJob = ({ ctx }: Sweep, mail: WaitingMail): NeededJob => ({
-  pools: ['mail'],
-  id: mail._id,
-  dueAt: mail.dueAt?.getTime() ?? 0,
-  add: (options) => enqueueMail(ctx, mail, options),
-});
 
 /**
  * Finds the jobs that a ride needs. If this fails, only logs the error, so that the sweep continues with the other

@@ -7,7 +7,15 @@ import { isCluster } from '../../../shared/base/redis/redis-nodes.ts';
 import { type WalkCursor, walk } from '../walk.ts';
 import { keepJobIdsUnique } from './find-jobs.ts';
 import { settleDrivers } from './mongo-work.ts';
-import { dueTimers, type Findings, pendingAttempts, type Sweep, unsettledEvents, waitingMails } from './needed-jobs.ts';
+import {
+  dueTimers,
+  type Findings,
+  pendingAttempts,
+  type Sweep,
+  unsettledEvents,
+  waitingMails,
+  waitingMessages,
+} from './needed-jobs.ts';
 import { atFront, type Progress } from './progress.ts';
 
 /** A job that is late by more than this counts as lost. */
@@ -25,7 +33,7 @@ interface SweepOptions {
 }
 
 /**
- * Visits the rides, test events, redeliveries and mails with pending work, the oldest first, and adds the jobs that no
+ * Visits the rides, test events, redeliveries, mails and messages with pending work, the oldest first, and adds the jobs that no
  * queue holds. An ordinary sweep visits a limited number of them and adds jobs that are overdue by the grace time.
  *
  * With `everything`, visits all of them and adds every missing job, due or not: after an outage any job may be lost, or
@@ -42,6 +50,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
     deliveries: 0,
     attempts: 0,
     mails: 0,
+    messages: 0,
     stalls: 0,
     drivers: 0,
     visited: 0,
@@ -57,7 +66,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
       progress[of] = cursor;
     },
   });
-  // An ordinary sweep stops after one page of mails without work, because few mails wait.
+  // An ordinary sweep stops after one page of mails or messages without work, because few wait.
   const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
     // The walks run at the same time, because after an outage both many timers and many events are pending.
@@ -67,6 +76,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
       walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
       walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
       walk(waitingMails(current), 'front', boundsOfMails),
+      walk(waitingMessages(current), 'front', boundsOfMails),
     ]);
   } finally {
     count(swept);

@@ -78,8 +78,8 @@ async function continueSweep(
   const mayContinue = async () => !signal.aborted && (await lease.keep());
   try {
     const swept = await sweep(ctx, { everything, progress, mayContinue });
-    const { timers, deliveries, attempts, mails, stalls, drivers, failed } = swept;
-    const found = timers + deliveries + attempts + mails + stalls + drivers + failed;
+    const { timers, deliveries, attempts, mails, messages, stalls, drivers, failed } = swept;
+    const found = timers + deliveries + attempts + mails + messages + stalls + drivers + failed;
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Records the sweep only if this process still holds the lease, because Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;

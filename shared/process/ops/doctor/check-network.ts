@@ -4,6 +4,7 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 import type { Config } from '../../../base/config.ts';
+import { fetchRoute } from '../../../outbound/ask-route.ts';
 import { codeOf, type Finding, finding, type Outcome, ok, red, skipped, stepLimitMs } from './findings.ts';
 
 /** Trusted certificates besides those of Node. Only tests set it. */
@@ -92,6 +93,16 @@ export async function checkMail({ secrets, environment }: Pick<Config, 'secrets'
     } finally {
       transport.close();
     }
+  });
+}
+
+/** Asks the routing server for a way of 100 m. Any answer of a routing server is fine, because it may not know the place. */
+export function checkRouting({ secrets }: Pick<Config, 'secrets'>): Promise<Finding> {
+  const todo = 'Check ROUTING_URL, and whether the firewall allows this address. Rides continue without roads.';
+  return finding('routing', todo, async () => {
+    if (!secrets.routingUrl) return skipped('ROUTING_URL is not set: arrivals are estimates');
+    const found = await fetchRoute(secrets.routingUrl, { lat: 0, lng: 0 }, { lat: 0.001, lng: 0 });
+    return ok(typeof found === 'string' ? 'the routing server answers' : 'the routing server knows roads');
   });
 }
 

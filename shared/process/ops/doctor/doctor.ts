@@ -1,5 +1,13 @@
 import { readValidSettings } from '../../../base/config.ts';
-import { checkCertificate, checkDisk, checkDns, checkHttps, checkMail, type Trust } from './check-network.ts';
+import {
+  checkCertificate,
+  checkDisk,
+  checkDns,
+  checkHttps,
+  checkMail,
+  checkRouting,
+  type Trust,
+} from './check-network.ts';
 import { checkMongo, checkRedis } from './check-servers.ts';
 import { type Finding, ok, red } from './findings.ts';
 
@@ -30,6 +38,7 @@ export async function examine(
     checkHttps(httpsTarget, trust),
     checkCertificate(publicBaseUrl, Date.now(), trust),
     checkMail(config),
+    checkRouting(config),
     checkDisk(disk),
   ]);
   return [settings, ...mongo, ...redis, ...others];

@@ -1,0 +1,61 @@
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { drivers } from '../drivers/driver.ts';
+import { applyAction } from './change-ride.ts';
+import { newTerms } from './changed-fields.ts';
+import type { Command } from './decide.ts';
+import { type RideOwner, readRide } from './read-ride.ts';
+import type { ChangedTerms, Origin, RideState } from './ride-types.ts';
+
+export interface WantedChange {
+  terms: ChangedTerms;
+  /** Gets the terms that differ from the ride. Throws to refuse them. */
+  check(terms: ChangedTerms): void;
+  origin?: Origin;
+}
+
+/**
+ * Changes the request of a ride (contract, section 10.14). Offers of live drivers whose cars no longer fit are withdrawn,
+ * and the ride disappears from their requests. Resolves with the ride after the change, which may be none. Throws
+ * `ride_not_found`, `ride_ended`, and for a change of the trip `ride_not_bidding` and `bidding_over`.
+ */
+export async function changeTerms(
+  ctx: Context,
+  rideId: string,
+  { terms, check, origin }: WantedChange,
+  owner: RideOwner,
+): Promise<RideState> {
+  for (;;) {
+    const read = await readRide({ rideId, owner });
+    if (!read) throw new AppError('ride_not_found');
+    check(Object.fromEntries(newTerms(read.ride, terms).map((name) => [name, terms[name]])));
+    const asked = driversOf(read.ride);
+    const unfit = await unfitAmong(asked, { ...read.ride, ...terms });
+    let isStale = false;
+    const command = (ride: RideState): Command | null => {
+      // A driver who was asked in the meantime was not checked.
+      isStale = [...driversOf(ride)].some((driverId) => !asked.has(driverId));
+      return isStale ? null : { action: 'change', terms, unfit, ...(origin && { origin }) };
+    };
+    const changed = await applyAction(ctx, rideId, command, owner, origin);
+    if (!isStale) return changed;
+  }
+}
+
+const driversOf = ({ mode, asked = [], offers }: RideState): Set<string> =>
+  new Set(mode === 'live' ? [...asked, ...offers.map(({ driver }) => driver)].map(({ driverId }) => driverId) : []);
+
+/** The drivers whose cars do not serve a ride with these needs and passengers. */
+async function unfitAmong(
+  driverIds: ReadonlySet<string>,
+  { needs = [], passengerCount }: Pick<RideState, 'needs' | 'passengerCount'>,
+): Promise<Set<string>> {
+  if (driverIds.size === 0) return new Set();
+  const found = await drivers
+    .find({ _id: { $in: [...driverIds] } }, { projection: { seats: 1, equipment: 1 }, ...timeLimit() })
+    .toArray();
+  const isUnfit = ({ seats, equipment = [] }: (typeof found)[number]): boolean =>
+    seats < passengerCount || !needs.every((need) => equipment.includes(need));
+  return new Set(found.filter(isUnfit).map(({ _id }) => _id));
+}

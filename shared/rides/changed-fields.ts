@@ -1,0 +1,98 @@
+import type { Config } from '../base/config.ts';
+import { AppError } from '../base/errors.ts';
+import { greatCircleKm } from '../base/great-circle.ts';
+import { fieldsIn, rowOf } from './fields.ts';
+import { askTimer } from './offers.ts';
+import { waitsToOpen } from './opening.ts';
+import type { ChangedTerms, Offer, Origin, Ride, RideState, Timer } from './ride-types.ts';
+import { searchTermsOf } from './search-terms.ts';
+
+/** What a change of a ride's request sets (contract, section 10.14). Pure. */
+
+type TermName = keyof ChangedTerms;
+
+/** True for what may change only while the ride is bidding, because drivers decide by it. */
+const isOfTrip = (name: TermName): boolean =>
+  name === 'destination' || name === 'passengerCount' || rowOf(name).changes === 'while bidding';
+
+/**
+ * True if a change concerns the trip. Throws `ride_not_bidding` or `bidding_over` if the trip cannot change any more.
+ */
+export function assertTripOpen(ride: RideState, terms: ChangedTerms, now: Date): boolean {
+  if (!newTerms(ride, terms).some(isOfTrip)) return false;
+  if (ride.status !== 'bidding') throw new AppError('ride_not_bidding');
+  if (now >= ride.biddingEndsAt) throw new AppError('bidding_over');
+  return true;
+}
+
+/** The names of the terms that differ from the ride. */
+export const newTerms = (ride: RideState, terms: ChangedTerms): TermName[] =>
+  (Object.keys(terms) as TermName[]).filter((name) => JSON.stringify(terms[name]) !== JSON.stringify(ride[name]));
+
+interface TermsChange {
+  terms: ChangedTerms;
+  /** Drivers whose offers are withdrawn, and from whose requests the ride disappears. */
+  unfit: ReadonlySet<string>;
+  origin?: Origin;
+}
+
+/** The fields after a change, except the opening of a ride for later. */
+export function changedFields(
+  ride: RideState,
+  { terms, unfit, origin }: TermsChange,
+  at: Date,
+): Partial<RideState> & Pick<Ride, 'searchTerms'> {
+  const names = newTerms(ride, terms);
+  const changed = Object.fromEntries(names.map((name) => [name, terms[name]]));
+  const isElsewhere = names.includes('destination') && terms.destination;
+  const distance = isElsewhere ? { distanceKm: greatCircleKm(ride.pickup, isElsewhere) } : {};
+  const answered = Object.fromEntries(
+    ([...fieldsIn('creation'), 'distanceKm', 'biddingOpensAt'] as const).map((name) => [name, ride[name] ?? null]),
+  );
+  return {
+    ...changed,
+    ...distance,
+    searchTerms: searchTermsOf({ ...ride, ...changed }),
+    firstTerms: ride.firstTerms ?? answered,
+    changes: [...(ride.changes ?? []), { at, fields: names, ...origin }].slice(-mostChanges),
+    ...(unfit.size > 0 && { offers: offersWithout(ride, unfit, at), asked: askedWithout(ride, unfit, at) }),
+  };
+}
+
+/** A ride remembers this many of its last changes. */
+const mostChanges = 50;
+
+const offersWithout = ({ offers }: RideState, unfit: ReadonlySet<string>, at: Date): Offer[] =>
+  offers.map((offer) =>
+    unfit.has(offer.driver.driverId) && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
+  );
+
+const askedWithout = ({ asked = [] }: RideState, unfit: ReadonlySet<string>, at: Date) =>
+  asked.map((driver) => (unfit.has(driver.driverId) && !driver.declinedAt ? { ...driver, declinedAt: at } : driver));
+
+type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs'>;
+
+/** When the bidding opens and ends after a change of `pickupAt`. A ride whose bidding has opened stays open. */
+export function changedOpening(
+  ride: RideState,
+  { pickupAt }: ChangedTerms,
+  now: Date,
+  { biddingTimeoutMs, scheduleLeadMs }: Timing,
+): Pick<Partial<RideState>, 'biddingOpensAt' | 'openedAt' | 'biddingEndsAt'> {
+  if (!pickupAt) return {};
+  if (!waitsToOpen(ride)) {
+    const openedAt = ride.openedAt ?? ride.createdAt;
+    return { biddingOpensAt: ride.biddingOpensAt ?? openedAt, openedAt };
+  }
+  const biddingOpensAt = new Date(Math.max(now.getTime(), pickupAt.getTime() - scheduleLeadMs));
+  return { biddingOpensAt, biddingEndsAt: new Date(biddingOpensAt.getTime() + biddingTimeoutMs) };
+}
+
+/** The timers of a change: the new opening, and the search for other drivers if offers were withdrawn. */
+export function changedTimers(ride: RideState, { terms, unfit }: TermsChange, now: Date, timing: Timing): Timer[] {
+  const { biddingOpensAt } = changedOpening(ride, terms, now, timing);
+  return [
+    ...(biddingOpensAt && waitsToOpen(ride) ? [{ name: 'open', dueAt: biddingOpensAt } as const] : []),
+    ...askTimer(ride, offersWithout(ride, unfit, now), now),
+  ];
+}

@@ -1,0 +1,88 @@
+import { timeLimit } from '../base/mongo/durability.ts';
+import type { Mode } from '../base/terms.ts';
+import { listKeyRides } from '../rides/list-rides.ts';
+import type { Ride } from '../rides/ride-types.ts';
+import { centsOf } from './cents.ts';
+import { dayMs, dayOf, daysBetween, endOfMonth, monthOf, startOfDay, startOfMonth, summableUntil } from './days.ts';
+import { countRides } from './ride-sums.ts';
+import { allLines } from './statements.ts';
+import { tripSums } from './trip-sums.ts';
+import type { TripLine } from './trips.ts';
+
+/** A key whose rides are summed. */
+export interface StatementKey {
+  keyId: string;
+  accountId: string;
+  mode: Mode;
+}
+
+/** The month of a statement. `closed`: no further trips are added to it. */
+export interface StatementMonth {
+  month: string;
+  closed: boolean;
+}
+
+/** The statement of a test key has at most this many trips, the newest of the month. */
+const mostTestTrips = 1_000;
+/** A ride ends at most this long after its creation. */
+const longestRideMs = 40 * dayMs;
+
+/** The months from the first ride of a key to the present one, newest first. */
+export async function statementMonths(key: StatementKey, nowMs: number): Promise<StatementMonth[]> {
+  const counts = await countRides(key.accountId, [key.keyId], [], () => {});
+  const { firstDay = dayOf(new Date(nowMs)) } = counts.get(key.keyId) ?? {};
+  const days = daysBetween(startOfMonth(firstDay.slice(0, 7)), new Date(startOfDay(nowMs) + dayMs));
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))].reverse();
+  const isClosed = await closedMonths(key, nowMs);
+  return months.map((month) => ({ month, closed: isClosed(month) }));
+}
+
+/** A month of an account is closed by the worker that writes its statement, and that of a test key by the time. */
+export async function closedMonths({ accountId, mode }: StatementKey, nowMs: number) {
+  const isOver = (month: string): boolean => endOfMonth(month) <= summableUntil(nowMs);
+  if (mode === 'test') return isOver;
+  const sums = await tripSums.findOne(
+    { _id: accountId },
+    { projection: { statements: 1, through: 1 }, ...timeLimit() },
+  );
+  return (month: string): boolean =>
+    isOver(month) && (sums?.statements?.[month] !== undefined || (sums?.through ?? 0) >= endOfMonth(month));
+}
+
+/**
+ * The completed trips of a key that ended in a month, in chunks, ordered by their ends. Those of a live key are the
+ * key's lines of the account's statement.
+ */
+export async function* keyLines(key: StatementKey, month: string): AsyncGenerator<TripLine[]> {
+  if (key.mode === 'test') return yield await testLines(key, month);
+  for await (const lines of allLines(key.accountId, month)) yield lines.filter(({ keyId }) => keyId === key.keyId);
+}
+
+type TestTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice'>;
+
+async function testLines({ keyId }: StatementKey, month: string): Promise<TripLine[]> {
+  const [from, to] = [startOfMonth(month).getTime(), endOfMonth(month).getTime()];
+  const { rides } = await listKeyRides<TestTrip>(
+    keyId,
+    { status: 'completed', from: from - longestRideMs, to },
+    { limit: mostTestTrips, projection: { statusAt: 1, agreedPrice: 1 } },
+  );
+  return rides
+    .map(({ _id: rideId, statusAt: endedAt, agreedPrice = 0 }) => ({
+      rideId,
+      endedAt,
+      keyId,
+      cents: centsOf(agreedPrice),
+    }))
+    .filter(({ endedAt }) => monthOf(endedAt) === month)
+    .reverse()
+    .sort((a, b) => a.endedAt.getTime() - b.endedAt.getTime());
+}
+
+/** The rides that were created with a key on each day of [from, to), oldest first. */
+export async function keyUsage({ keyId, accountId }: StatementKey, from: Date, to: Date) {
+  const days = daysBetween(from, to);
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+  const counts = await countRides(accountId, [keyId], months, () => {});
+  return days.map((day) => ({ day, rides: counts.get(keyId)?.byDay.get(day) ?? 0 }));
+}

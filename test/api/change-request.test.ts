@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { rideIn } from '../support/rides.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
+import { endBidding, storedRide } from '../support/stored-rides.ts';
+
+describe('PATCH /rides/:rideId', () => {
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
+
+  const change = (rideId: string, terms: object) => partner.send('PATCH', `/rides/${rideId}`, terms);
+  const inHours = (hours: number) => Math.round(api.ctx.now()) + hours * 3_600_000;
+
+  const always = {
+    notes: 'side entrance',
+    passenger: { name: 'Ann', phone: '+12025550143' },
+    reference: 'room-7',
+    metadata: { desk: 'spa' },
+    webhookUrl: 'https://hooks.example/x',
+    floor: 3,
+  };
+  const trip = {
+    destination: { lat: 40.7, lng: -74, address: 'Pier 11' },
+    passengerCount: 3,
+    needs: ['pet'],
+    pickupAt: 0,
+  };
+
+  for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`a ride that is ${status} takes new values, sends no event, and a repeat changes nothing`, async () => {
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
+      const before = await storedRide(rideId);
+      const { status: code, body } = await change(rideId, always);
+      expect([code, body]).to.deep.equal([200, { success: true, rideId, status }]);
+      const after = await storedRide(rideId);
+      expect(after).to.deep.include({ ...always, seq: before.seq, rev: before.rev + 1, timers: before.timers });
+      expect(after.searchTerms).to.include.members(['ann', 'room7']);
+      expect(after.changes?.map(({ fields, by }) => [fields, by])).to.deep.equal([[Object.keys(always), 'partner']]);
+      expect((await change(rideId, always)).status).to.equal(200);
+      expect(await storedRide(rideId)).to.deep.equal(after);
+    });
+  }
+
+  for (const status of ['completed', 'cancelled'] as const) {
+    it(`a ride that is ${status} cannot change`, async () => {
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
+      const before = await storedRide(rideId);
+      const { headers } = await change(rideId, { notes: 'late' });
+      expect(headers.get('x-service-error')).to.equal('ride_ended');
+      expect(await storedRide(rideId)).to.deep.equal(before);
+    });
+  }
+
+  for (const name of ['destination', 'passengerCount', 'needs', 'pickupAt'] as const) {
+    const terms = () => ({ [name]: name === 'pickupAt' ? inHours(2) : trip[name] });
+
+    it(`${name} changes while the ride is bidding, and not after it or after the deadline`, async () => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      expect((await change(rideId, terms())).status).to.equal(200);
+      const { rideId: moving } = await rideIn(api.ctx, 'in_progress', { by: partner });
+      expect((await change(moving, { ...terms(), notes: 'x' })).headers.get('x-service-error')).to.equal(
+        'ride_not_bidding',
+      );
+      expect(await storedRide(moving)).not.to.have.property('notes');
+      const { rideId: over } = await rideIn(api.ctx, 'bidding', { by: partner });
+      await endBidding(over);
+      expect((await change(over, terms())).headers.get('x-service-error')).to.equal('bidding_over');
+      expect((await change(over, { notes: 'x' })).status).to.equal(200);
+    });
+  }
+
+  it('a new destination changes the distance, and the list shows the new values', async () => {
+    const { body } = await partner.createRide({ distanceKm: 99 });
+    await change(body.rideId, { destination: { lat: 40.7128, lng: -74.0 } });
+    const { body: ride } = await partner.get(`/rides/${body.rideId}`);
+    expect(ride.distanceKm).to.equal(0.51);
+    expect(ride.destination).to.deep.equal({ lat: 40.7128, lng: -74 });
+  });
+
+  it('a repeat of the creation shows the values of the creation', async () => {
+    const under = { 'idempotency-key': 'changed' };
+    const first = await partner.createRide({ needs: ['pet'] }, under);
+    await change(first.body.rideId, { ...trip, pickupAt: inHours(3), reference: 'new' });
+    await change(first.body.rideId, { needs: [], passengerCount: 2 });
+    expect((await partner.createRide({ needs: ['pet'] }, under)).text).to.equal(first.text);
+    expect((await partner.get(`/rides/${first.body.rideId}`)).body).not.to.have.property('needs');
+  });
+
+  it('a new pickup time moves the opening of a ride that waits, and keeps an open ride open', async () => {
+    const { body: later } = await partner.createRide({ pickupAt: inHours(5) });
+    await change(later.rideId, { pickupAt: inHours(9) });
+    const waiting = await storedRide(later.rideId);
+    expect(Number(waiting.pickupAt) - Number(waiting.biddingOpensAt)).to.equal(30 * 60_000);
+    expect(waiting.timers).to.deep.equal([{ name: 'open', dueAt: waiting.biddingOpensAt }]);
+    const { body: now } = await partner.createRide();
+    const { timers } = await storedRide(now.rideId);
+    await change(now.rideId, { pickupAt: inHours(9) });
+    const open = await storedRide(now.rideId);
+    expect(open.timers).to.deep.equal(timers);
+    expect(open.openedAt).to.deep.equal(open.createdAt);
+  });
+
+  it('a pickup time that is too near is refused, but a repeat of an earlier change is not', async () => {
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    const { status, headers } = await change(rideId, { pickupAt: inHours(0) });
+    expect([status, headers.get('x-service-error-field')]).to.deep.equal([400, 'pickupAt']);
+  });
+
+  it('offers of drivers who no longer fit are withdrawn, and only the others see the ride, with its new values', async () => {
+    const place = somewhere();
+    const [small, large] = await Promise.all(
+      [4, 7].map((seats) => newGatewayDriver(api, { at: place, seats, equipment: seats === 7 ? ['pet'] : [] })),
+    );
+    if (!small || !large) throw new Error('two drivers are needed');
+    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId });
+    for (const driver of [small, large]) {
+      await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 });
+    }
+    expect((await change(rideId, { passengerCount: 6, needs: ['pet'] })).status).to.equal(200);
+    expect((await small.get('/requests')).body.requests).to.deep.equal([]);
+    const [request] = (await large.get('/requests')).body.requests;
+    expect(request).to.deep.include({ passengerCount: 6, needs: ['pet'] });
+    expect((await partner.get(`/rides/${rideId}/offers`)).body.offers).to.have.length(1);
+    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.include('dispatch');
+  });
+
+  it('the chosen driver sees a change on the stream', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId });
+    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 })).body;
+    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    const stream = await driver.stream();
+    await change(rideId, { notes: 'side entrance' });
+    for (;;) {
+      const news = (await stream.next()) as { ride?: { notes?: string } } | null;
+      expect(news).not.to.equal(null);
+      if (news?.ride?.notes === 'side entrance') break;
+    }
+    await stream.close();
+  });
+
+  it('two changes at the same moment both apply', async () => {
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    await Promise.all([
+      change(rideId, { notes: 'a' }),
+      change(rideId, { reference: 'b' }),
+      change(rideId, { floor: 2 }),
+    ]);
+    expect(await storedRide(rideId)).to.deep.include({ notes: 'a', reference: 'b', floor: 2 });
+  });
+
+  it('a wrong value is a 400 that changes nothing', async () => {
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    const before = await storedRide(rideId);
+    for (const [terms, field] of [
+      [{ passengerCount: 8 }, 'passengerCount'],
+      [{ destination: { lat: 91, lng: 0 } }, 'destination.lat'],
+      [{ webhookUrl: 'http://10.0.0.1/' }, 'webhookUrl'],
+      [{ notes: 'n'.repeat(201) }, 'notes'],
+    ] as const) {
+      const { status, headers } = await change(rideId, terms);
+      expect([status, headers.get('x-service-error-field')]).to.deep.equal([400, field]);
+    }
+    expect(await storedRide(rideId)).to.deep.equal(before);
+  });
+});

@@ -1,0 +1,37 @@
+import type { Config } from '../../shared/base/config.ts';
+import { Time } from '../kit/facts.tsx';
+import { mapData } from '../kit/map-data.ts';
+import type { TrackState } from '../track/track-state.ts';
+import { serverZone, wordsFor } from '../track/track-words.ts';
+
+/** The live map inside a page of the dashboard. A script fills it and moves the car (browser/ride-map.ts). */
+export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
+  return (
+    <div class="ride-map track" id="map-box" data-keep>
+      <section id="ride-map" aria-label="Map: pickup, destination and car" {...mapData(tiles)}>
+        <noscript>
+          <p class="quiet">The map needs scripts.</p>
+        </noscript>
+      </section>
+    </div>
+  );
+}
+
+/** The texts of the map: the ETA and the status. The same script keeps them up to date. */
+export function MapWords({ map }: { map: TrackState }) {
+  const { headline, when, status } = wordsFor(map, map.now, undefined, serverZone);
+  return (
+    <p class="map-words" id="map-words" data-keep>
+      <strong id="headline">{headline}</strong>{' '}
+      <span id="headline-when">
+        {when && (
+          <>
+            {when.before} <Time at={new Date(when.at)} form="time" />
+            {when.after}.
+          </>
+        )}
+      </span>{' '}
+      <span id="headline-more">{status}</span>
+    </p>
+  );
+}

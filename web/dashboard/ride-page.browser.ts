@@ -1,0 +1,43 @@
+import { followRide } from '../kit/browser/follow.ts';
+import { livePart, refresh } from '../kit/browser/live-part.ts';
+import { createRideMap } from './browser/ride-map.ts';
+import type { RideNews } from './ride-news.ts';
+
+/** The script of a ride's page: the page has new content whenever the version in the ride's stream changes. */
+
+const { path = '', here, news = '' } = (document.getElementById('ride') as HTMLElement).dataset;
+const [container, connection, said] = ['ride-map', 'connection', 'said'].map((id) => document.getElementById(id));
+const first = JSON.parse(news) as RideNews;
+const map = container && first.map ? createRideMap(container, first.map) : null;
+let version = first.version;
+
+const triesOfRefresh = 5;
+const pauseMs = 2_000;
+
+/** Shows the new content, and reports the latest entry of the timeline to screen readers. */
+async function showChange(): Promise<void> {
+  const before = livePart()?.dataset.latest;
+  for (let tries = 0; tries < triesOfRefresh && !(await refresh()); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  const latest = livePart()?.dataset.latest;
+  if (said && latest !== undefined && latest !== before) said.textContent = latest;
+}
+
+// A refused form is answered at its own address, which has no page to fetch again.
+if (here) history.replaceState(null, '', here);
+
+followRide(path, first, {
+  isLast: ({ isOver }) => isOver,
+  onState(state) {
+    if (state.map) map?.show(state.map);
+    if (state.version === version) return;
+    version = state.version;
+    void showChange();
+  },
+  onConnection(isGood) {
+    if (connection) connection.hidden = isGood;
+  },
+  // Without a session, the page redirects to the sign-in page, which leads back here.
+  onSignedOut: () => location.reload(),
+});
