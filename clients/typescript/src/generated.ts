@@ -47,6 +47,22 @@ export type NewRide = {
     name?: string | null;
     /** Their phone number. */
     phone?: string | null;
+    /** The language that they read, as a BCP 47 tag such as `es-MX`. */
+    locale?: string | null;
+  } | null;
+  /** Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first. */
+  notify?: {
+    /** The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form. */
+    passenger?: boolean | null;
+    /** Others who are told that a driver was found, and how the ride ended. */
+    contacts?: Array<{
+      /** Their name. */
+      name?: string | null;
+      /** Their phone number, in E.164 form. */
+      phone: string;
+      /** The language that they read, as a BCP 47 tag such as `es-MX`. */
+      locale?: string | null;
+    }> | null;
   } | null;
   /** A note to the driver. */
   notes?: string | null;
@@ -122,6 +138,8 @@ export type ErrorBody = {
 
 export type RideStatus = 'bidding' | 'driver_arriving' | 'arrived' | 'in_progress' | 'completed' | 'cancelled';
 
+export type EtaSource = 'route' | 'estimate';
+
 export type CancelledBy = 'partner' | 'driver' | 'timeout';
 
 export type CancelReason = 'no_offers' | 'no_show' | 'no_progress' | 'driver' | 'partner';
@@ -177,6 +195,15 @@ export type ListedRide = {
   };
   /** The price of the accepted offer, in USD. Present once an offer is accepted. */
   agreedPrice?: number;
+  /** When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`. */
+  eta?: {
+    /** Whole minutes until then, rounded up. */
+    minutes: number;
+    /** The expected time, as Unix time in milliseconds. */
+    at: number;
+    /** `route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised. */
+    source: EtaSource;
+  };
   /** URL of the public live map. It needs no key. */
   trackUrl: string;
   /** The party that cancelled the ride. Present once it is cancelled. */
@@ -286,6 +313,15 @@ export type Ride = {
   };
   /** The price of the accepted offer, in USD. Present once an offer is accepted. */
   agreedPrice?: number;
+  /** When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`. */
+  eta?: {
+    /** Whole minutes until then, rounded up. */
+    minutes: number;
+    /** The expected time, as Unix time in milliseconds. */
+    at: number;
+    /** `route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised. */
+    source: EtaSource;
+  };
   /** URL of the public live map. It needs no key. */
   trackUrl: string;
   /** The party that cancelled the ride. Present once it is cancelled. */
@@ -389,6 +425,52 @@ export type OfferAccepted = {
   rideId: string;
   /** `driver_arriving`; if you accept the same offer again, the current status. */
   status: MovingStatus;
+};
+
+export type ChangedTerms = {
+  /** The new end of the ride, while it is `bidding`. */
+  destination?: {
+    /** Latitude in degrees. */
+    lat: number;
+    /** Longitude in degrees. */
+    lng: number;
+    /** Shown to the driver. */
+    address?: string | null;
+  } | null;
+  /** Number of passengers, while it is `bidding`. */
+  passengerCount?: number | null;
+  /** The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible. */
+  pickupAt?: number | null;
+  /** What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked. */
+  needs?: Array<Need> | null;
+  /** The floor where the passenger waits, shown to the chosen driver. */
+  floor?: number | null;
+  /** The passenger, shown to the chosen driver. */
+  passenger?: {
+    /** Their name. */
+    name?: string | null;
+    /** Their phone number. */
+    phone?: string | null;
+    /** The language that they read, as a BCP 47 tag such as `es-MX`. */
+    locale?: string | null;
+  } | null;
+  /** A note to the driver. */
+  notes?: string | null;
+  /** Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique. */
+  reference?: string | null;
+  /** Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes. */
+  metadata?: Record<string, string | null> | null;
+  /** The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address. */
+  webhookUrl?: string | null;
+};
+
+export type RideChanged = {
+  /** Always `true`: a failure has another status. */
+  success: true;
+  /** The id of the ride. */
+  rideId: string;
+  /** The status of the ride. */
+  status: RideStatus;
 };
 
 export type NewFare = {
@@ -615,6 +697,62 @@ export type EventResent = {
   attemptId: string;
 };
 
+export type StatementMonth = {
+  /** A month in UTC. */
+  month: string;
+  /** True once no further trips are added, an hour after the end of the month. */
+  closed: boolean;
+};
+
+export type StatementList = {
+  /** Each month since the first ride of the key, the newest first. */
+  statements: Array<StatementMonth>;
+};
+
+export type StatementTrip = {
+  /** The ride. */
+  rideId: string;
+  /** When it was completed, as Unix time in milliseconds. */
+  endedAt: number;
+  /** What you pay for it, in USD, rounded to cents. */
+  agreedPrice: number;
+  /** Your reference. Present until the personal data of the ride is erased. */
+  reference?: string;
+  /** The address of the pickup, or its coordinates. Present as long. */
+  from?: string;
+  /** The same of the destination. */
+  to?: string;
+};
+
+export type Statement = {
+  /** A month in UTC. */
+  month: string;
+  /** True once no further trips are added, an hour after the end of the month. */
+  closed: boolean;
+  /** The number of completed rides of the key in the month. */
+  trips: number;
+  /** The sum of their prices, in USD. */
+  total: number;
+  /** A page of these rides, ordered by their ends. */
+  lines: Array<StatementTrip>;
+  /** The `cursor` of the next page; `null` on the last one. */
+  nextCursor: string | null;
+};
+
+export type UsageDay = {
+  /** The day in UTC. */
+  day: string;
+  /** The rides that were created on it. */
+  rides: number;
+};
+
+export type Usage = {
+  /** The rides that were created with the key in these days. */
+  rides: number;
+  /** Each day, the oldest first. */
+  days: Array<UsageDay>;
+};
+
 export type ManualOffer = {
   /** The driver's price, in USD. Default: the price in the ride's scenario. */
   price?: number | null;
@@ -771,6 +909,11 @@ export abstract class Operations {
     return this.send({ method: 'GET', path: `/v1/rides/${encodeURIComponent(rideId)}` }, options);
   }
 
+  /** Change a ride. */
+  changeRide(rideId: string, body: ChangedTerms, options: CallOptions = {}): Promise<RideChanged> {
+    return this.send({ method: 'PATCH', path: `/v1/rides/${encodeURIComponent(rideId)}`, body }, options);
+  }
+
   /** List the offers. */
   listOffers(rideId: string, options: CallOptions = {}): Promise<OfferList> {
     return this.send({ method: 'GET', path: `/v1/rides/${encodeURIComponent(rideId)}/offers` }, options);
@@ -828,6 +971,51 @@ export abstract class Operations {
   /** Resend an event. */
   resendEvent(rideId: string, sequence: number, options: CallOptions = {}): Promise<EventResent> {
     return this.send({ method: 'POST', path: `/v1/rides/${encodeURIComponent(rideId)}/events/${encodeURIComponent(sequence)}/resend` }, options);
+  }
+
+  /** List your statements. */
+  listStatements(options: CallOptions = {}): Promise<StatementList> {
+    return this.send({ method: 'GET', path: `/v1/statements` }, options);
+  }
+
+  /** Retrieve a statement. */
+  retrieveStatement(month: string, options: CallOptions & {
+    /** The maximum number of rides in a page. */
+    limit?: number;
+    /** The `nextCursor` of the previous page. Default: the first page. */
+    cursor?: string;
+  } = {}): Promise<Statement> {
+    return this.send({ method: 'GET', path: `/v1/statements/${encodeURIComponent(month)}`, query: { limit: options.limit, cursor: options.cursor } }, options);
+  }
+
+  /** Yields the lines of `retrieveStatement`, page after page. */
+  async *allStatementLines(month: string, options: CallOptions & {
+    /** The maximum number of rides in a page. */
+    limit?: number;
+    /** The `nextCursor` of the previous page. Default: the first page. */
+    cursor?: string;
+  } = {}): AsyncGenerator<StatementTrip> {
+    let { cursor } = options;
+    do {
+      const page = await this.retrieveStatement(month, { ...options, cursor });
+      yield* page.lines;
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor);
+  }
+
+  /** Download a statement. */
+  downloadStatement(month: string, options: CallOptions = {}): Promise<string> {
+    return this.send({ method: 'GET', path: `/v1/statements/${encodeURIComponent(month)}/trips.csv` }, options);
+  }
+
+  /** Retrieve your usage. */
+  retrieveUsage(options: CallOptions & {
+    /** The first day, in UTC. Default: 29 days before the last one. */
+    from?: string;
+    /** The last day, in UTC, at most 365 days after the first one. Default: today. */
+    to?: string;
+  } = {}): Promise<Usage> {
+    return this.send({ method: 'GET', path: `/v1/usage`, query: { from: options.from, to: options.to } }, options);
   }
 
   /** Make an offer manually. */

@@ -87,6 +87,29 @@ class NewRidePassenger(TypedDict, total=False):
     """Their name."""
     phone: Optional[str]
     """Their phone number."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class _NewRideNotifyContactsItem(TypedDict):
+    phone: str
+    """Their phone number, in E.164 form."""
+
+
+class NewRideNotifyContactsItem(_NewRideNotifyContactsItem, total=False):
+    name: Optional[str]
+    """Their name."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class NewRideNotify(TypedDict, total=False):
+    """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
+
+    passenger: Optional[bool]
+    """The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form."""
+    contacts: Optional[List[NewRideNotifyContactsItem]]
+    """Others who are told that a driver was found, and how the ride ended."""
 
 
 class _NewRideAutoAccept(TypedDict):
@@ -123,6 +146,8 @@ class NewRide(_NewRide, total=False):
     """Length of the trip. Default: the great-circle distance, rounded to two decimals."""
     passenger: Optional[NewRidePassenger]
     """The passenger, shown to the chosen driver."""
+    notify: Optional[NewRideNotify]
+    """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
     notes: Optional[str]
     """A note to the driver."""
     reference: Optional[str]
@@ -201,6 +226,9 @@ class ErrorBody(TypedDict):
 RideStatus = Literal["bidding", "driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
 
 
+EtaSource = Literal["route", "estimate"]
+
+
 CancelledBy = Literal["partner", "driver", "timeout"]
 
 
@@ -248,6 +276,17 @@ class ListedRideDriver(TypedDict):
     """Model and colour of the car."""
     plate: str
     """Licence plate of the car."""
+
+
+class ListedRideEta(TypedDict):
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+
+    minutes: int
+    """Whole minutes until then, rounded up."""
+    at: int
+    """The expected time, as Unix time in milliseconds."""
+    source: EtaSource
+    """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
 
 
 class _ListedRideAutoAccept(TypedDict):
@@ -311,6 +350,8 @@ class ListedRide(_ListedRide, total=False):
     """The driver. Present once an offer is accepted."""
     agreedPrice: float
     """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: ListedRideEta
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
     cancelledBy: CancelledBy
     """The party that cancelled the ride. Present once it is cancelled."""
     cancelReason: CancelReason
@@ -392,6 +433,17 @@ class RideDriver(TypedDict):
     """Licence plate of the car."""
 
 
+class RideEta(TypedDict):
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+
+    minutes: int
+    """Whole minutes until then, rounded up."""
+    at: int
+    """The expected time, as Unix time in milliseconds."""
+    source: EtaSource
+    """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
+
+
 class _RideAutoAccept(TypedDict):
     maxPrice: float
     """The highest price to accept, in USD."""
@@ -466,6 +518,8 @@ class Ride(_Ride, total=False):
     """The driver. Present once an offer is accepted."""
     agreedPrice: float
     """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: RideEta
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
     cancelledBy: CancelledBy
     """The party that cancelled the ride. Present once it is cancelled."""
     cancelReason: CancelReason
@@ -541,6 +595,63 @@ class OfferAccepted(TypedDict):
     """The id of the ride."""
     status: MovingStatus
     """`driver_arriving`; if you accept the same offer again, the current status."""
+
+
+class _ChangedTermsDestination(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class ChangedTermsDestination(_ChangedTermsDestination, total=False):
+    """The new end of the ride, while it is `bidding`."""
+
+    address: Optional[str]
+    """Shown to the driver."""
+
+
+class ChangedTermsPassenger(TypedDict, total=False):
+    """The passenger, shown to the chosen driver."""
+
+    name: Optional[str]
+    """Their name."""
+    phone: Optional[str]
+    """Their phone number."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class ChangedTerms(TypedDict, total=False):
+    destination: Optional[ChangedTermsDestination]
+    """The new end of the ride, while it is `bidding`."""
+    passengerCount: Optional[int]
+    """Number of passengers, while it is `bidding`."""
+    pickupAt: Optional[int]
+    """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
+    needs: Optional[List[Need]]
+    """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
+    floor: Optional[int]
+    """The floor where the passenger waits, shown to the chosen driver."""
+    passenger: Optional[ChangedTermsPassenger]
+    """The passenger, shown to the chosen driver."""
+    notes: Optional[str]
+    """A note to the driver."""
+    reference: Optional[str]
+    """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
+    metadata: Optional[Dict[str, Optional[str]]]
+    """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
+    webhookUrl: Optional[str]
+    """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
+
+
+class RideChanged(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status of the ride."""
 
 
 class NewFare(TypedDict):
@@ -799,6 +910,58 @@ class EventResent(TypedDict):
     """The id of the attempt, which the dashboard shows too."""
 
 
+class StatementMonth(TypedDict):
+    month: str
+    """A month in UTC."""
+    closed: bool
+    """True once no further trips are added, an hour after the end of the month."""
+
+
+class StatementList(TypedDict):
+    statements: List[StatementMonth]
+    """Each month since the first ride of the key, the newest first."""
+
+
+_StatementTrip = TypedDict("_StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float"})
+
+
+_StatementTripOptional = TypedDict("_StatementTripOptional", {"reference": "str", "from": "str", "to": "str"}, total=False)
+
+
+class StatementTrip(_StatementTrip, _StatementTripOptional):
+    """StatementTrip."""
+
+
+
+class Statement(TypedDict):
+    month: str
+    """A month in UTC."""
+    closed: bool
+    """True once no further trips are added, an hour after the end of the month."""
+    trips: int
+    """The number of completed rides of the key in the month."""
+    total: float
+    """The sum of their prices, in USD."""
+    lines: List[StatementTrip]
+    """A page of these rides, ordered by their ends."""
+    nextCursor: Optional[str]
+    """The `cursor` of the next page; `null` on the last one."""
+
+
+class UsageDay(TypedDict):
+    day: str
+    """The day in UTC."""
+    rides: int
+    """The rides that were created on it."""
+
+
+class Usage(TypedDict):
+    rides: int
+    """The rides that were created with the key in these days."""
+    days: List[UsageDay]
+    """Each day, the oldest first."""
+
+
 class ManualOffer(TypedDict, total=False):
     price: Optional[float]
     """The driver's price, in USD. Default: the price in the ride's scenario."""
@@ -905,6 +1068,16 @@ class Operations:
         )
         return answer
 
+    def change_ride(self, ride_id: str, body: ChangedTerms, *, try_seconds: Optional[float] = None) -> RideChanged:
+        """Change a ride."""
+        answer: RideChanged = self._send(
+            "PATCH",
+            f"/v1/rides/{quote(str(ride_id), safe='')}",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
     def list_offers(self, ride_id: str, *, try_seconds: Optional[float] = None) -> OfferList:
         """List the offers."""
         answer: OfferList = self._send(
@@ -978,6 +1151,53 @@ class Operations:
         answer: EventResent = self._send(
             "POST",
             f"/v1/rides/{quote(str(ride_id), safe='')}/events/{quote(str(sequence), safe='')}/resend",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_statements(self, *, try_seconds: Optional[float] = None) -> StatementList:
+        """List your statements."""
+        answer: StatementList = self._send(
+            "GET",
+            "/v1/statements",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_statement(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Statement:
+        """Retrieve a statement."""
+        answer: Statement = self._send(
+            "GET",
+            f"/v1/statements/{quote(str(month), safe='')}",
+            query={"limit": limit, "cursor": cursor},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def all_statement_lines(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[StatementTrip]:
+        """Yield the lines of `retrieve_statement`, page after page."""
+        while True:
+            page = self.retrieve_statement(month, limit=limit, cursor=cursor, try_seconds=try_seconds)
+            yield from page["lines"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def download_statement(self, month: str, *, try_seconds: Optional[float] = None) -> str:
+        """Download a statement."""
+        answer: str = self._send(
+            "GET",
+            f"/v1/statements/{quote(str(month), safe='')}/trips.csv",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_usage(self, *, from_: Optional[str] = None, to: Optional[str] = None, try_seconds: Optional[float] = None) -> Usage:
+        """Retrieve your usage."""
+        answer: Usage = self._send(
+            "GET",
+            "/v1/usage",
+            query={"from": from_, "to": to},
             try_seconds=try_seconds,
         )
         return answer
