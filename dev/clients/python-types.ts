@@ -77,8 +77,10 @@ class PythonTypes {
     }));
     const always = fields.filter(({ field }) => isRequired(field));
     const sometimes = fields.filter(({ field }) => !isRequired(field));
-    if (fields.some(({ field }) => keywords.has(field)))
-      return this.#withKeywords(name, always, sometimes, description);
+    if (fields.some(({ field }) => keywords.has(field))) {
+      this.#withKeywords(name, always, sometimes, description);
+      return;
+    }
     // NotRequired needs Python 3.11, so the optional fields are in a class of their own.
     if (always.length > 0 && sometimes.length > 0) this.#class(`_${name}`, 'TypedDict', always);
     if (sometimes.length === 0) this.#class(name, 'TypedDict', always, description);
