@@ -10,14 +10,11 @@ const at = {
   description: 'The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event.',
 } as const;
 
-/** Optional, because the feed also shows bodies that were written before these fields existed. */
+/** The feed can also show bodies that were written before these fields existed, until they are erased. */
 const identity = { eventId: field.eventId, sequence: field.sequence };
 
 const { pickupAt, ...given } = schemasIn('event');
-const optionalInEvents = [
-  ...fieldsIn('event'),
-  ...(['biddingOpensAt', 'replaces', 'testMode', 'eventId', 'sequence'] as const),
-] as const;
+const optionalInEvents = [...fieldsIn('event'), ...(['biddingOpensAt', 'replaces', 'testMode'] as const)] as const;
 
 const offerReceivedSchema = objectSchema(
   {

@@ -75,6 +75,12 @@ export const checks = [
     paths: ['api/', 'web/', 'shared/', 'docs/', 'dev/', tests, 'test/docs/'],
   },
   {
+    name: 'clients',
+    proves: 'the packed clients keep their promises, against the service and against lost answers and webhooks',
+    command: `${mocha} 'test/clients/*.test.ts'`,
+    paths: ['api/', 'web/', 'shared/', 'clients/', tests, 'test/clients/'],
+  },
+  {
     name: 'streets',
     proves:
       'the street file is what its script makes, and the routing server of the development stack finds the same ways as Valhalla',

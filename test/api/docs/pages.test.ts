@@ -7,6 +7,7 @@ import { driverOperations } from '../../../api/drivers/routes.ts';
 import { operations } from '../../../api/operations.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
+import { generatedFiles } from '../../../dev/clients/generated-files.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
@@ -76,6 +77,12 @@ describe('documentation', () => {
       expect(await (await ask(`/docs/${name}.json`)).text()).not.to.include('rides.example');
     });
   }
+
+  it("the clients' types are those of the OpenAPI document: otherwise, run npm run clients:types", () => {
+    for (const [file, text] of Object.entries(generatedFiles())) {
+      expect(readFileSync(path.resolve(import.meta.dirname, '../../..', file), 'utf8')).to.equal(text);
+    }
+  });
 
   it('llms.txt lists every page of the documentation', async () => {
     const text = await (await ask('/llms.txt')).text();

@@ -1,0 +1,1295 @@
+"""`npm run clients:types` writes this file from the OpenAPI document."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, TypedDict, Union
+from urllib.parse import quote
+
+ErrorCode = Literal[
+    "bidding_not_open",
+    "bidding_over",
+    "body_erased",
+    "driver_busy",
+    "event_not_found",
+    "fare_not_higher",
+    "headers_too_large",
+    "https_required",
+    "idempotency_conflict",
+    "illegal_step",
+    "internal",
+    "invalid_request",
+    "live_ride",
+    "no_webhook_url",
+    "not_sent_yet",
+    "offer_not_found",
+    "offer_withdrawn",
+    "offers_full",
+    "payload_too_large",
+    "rate_limited",
+    "request_timeout",
+    "ride_ended",
+    "ride_erased",
+    "ride_not_bidding",
+    "ride_not_found",
+    "too_many_waiting",
+    "unauthorized",
+    "unavailable",
+]
+
+TestScenario = Literal["default", "no_offers", "three_offers", "counter_offer", "no_auto_accept", "three_offers_no_accept", "offer_withdrawn", "driver_cancels", "stalls", "slow", "rate_limited", "unavailable", "duplicate_event"]
+
+
+CarType = Literal["regular", "comfort", "family"]
+
+
+RideType = Literal["standard", "intercity"]
+
+
+OnDriverCancel = Literal["rebid"]
+
+
+Need = Literal["wheelchair", "child_seat", "pet", "large_luggage", "assistance"]
+
+
+class _NewRidePickup(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class NewRidePickup(_NewRidePickup, total=False):
+    """The start of the ride."""
+
+    address: Optional[str]
+    """Shown to the driver."""
+
+
+class _NewRideDestination(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class NewRideDestination(_NewRideDestination, total=False):
+    """The end of the ride; may equal the pickup."""
+
+    address: Optional[str]
+    """Shown to the driver."""
+
+
+class NewRidePassenger(TypedDict, total=False):
+    """The passenger, shown to the chosen driver."""
+
+    name: Optional[str]
+    """Their name."""
+    phone: Optional[str]
+    """Their phone number."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class _NewRideNotifyContactsItem(TypedDict):
+    phone: str
+    """Their phone number, in E.164 form."""
+
+
+class NewRideNotifyContactsItem(_NewRideNotifyContactsItem, total=False):
+    name: Optional[str]
+    """Their name."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class NewRideNotify(TypedDict, total=False):
+    """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
+
+    passenger: Optional[bool]
+    """The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form."""
+    contacts: Optional[List[NewRideNotifyContactsItem]]
+    """Others who are told that a driver was found, and how the ride ended."""
+
+
+class _NewRideAutoAccept(TypedDict):
+    maxPrice: float
+    """The highest price to accept, in USD."""
+
+
+class NewRideAutoAccept(_NewRideAutoAccept, total=False):
+    """An offer within these limits is accepted automatically."""
+
+    maxEtaMinutes: Optional[float]
+    """The longest time to the pickup, in minutes. Default: no limit."""
+    waitSeconds: Optional[int]
+    """The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once."""
+
+
+class _NewRide(TypedDict):
+    pickup: NewRidePickup
+    """The start of the ride."""
+    destination: NewRideDestination
+    """The end of the ride; may equal the pickup."""
+    fare: float
+    """The price that you offer, in USD. Drivers accept it or ask for more."""
+
+
+class NewRide(_NewRide, total=False):
+    carType: Optional[CarType]
+    """The kind of car."""
+    rideType: Optional[RideType]
+    """Within a city, or between cities."""
+    passengerCount: Optional[int]
+    """Number of passengers."""
+    distanceKm: Optional[float]
+    """Length of the trip. Default: the great-circle distance, rounded to two decimals."""
+    passenger: Optional[NewRidePassenger]
+    """The passenger, shown to the chosen driver."""
+    notify: Optional[NewRideNotify]
+    """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
+    notes: Optional[str]
+    """A note to the driver."""
+    reference: Optional[str]
+    """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
+    metadata: Optional[Dict[str, Optional[str]]]
+    """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
+    autoAccept: Optional[NewRideAutoAccept]
+    """An offer within these limits is accepted automatically."""
+    pickupAt: Optional[int]
+    """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
+    onDriverCancel: Optional[OnDriverCancel]
+    """`rebid`: if the driver cancels, a new ride with the same request replaces this one."""
+    needs: Optional[List[Need]]
+    """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
+    floor: Optional[int]
+    """The floor where the passenger waits, shown to the chosen driver."""
+    webhookUrl: Optional[str]
+    """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
+
+
+class _RideCreatedAutoAccept(TypedDict):
+    maxPrice: float
+    """The highest price to accept, in USD."""
+
+
+class RideCreatedAutoAccept(_RideCreatedAutoAccept, total=False):
+    """Your limits for automatic acceptance. Present if you gave them."""
+
+    maxEtaMinutes: float
+    """The longest time to the pickup, in minutes. Present if you gave it."""
+    waitSeconds: int
+    """The time to wait for better offers, in seconds. Present if you gave it."""
+
+
+class _RideCreated(TypedDict):
+    rideId: str
+    """The id of the ride."""
+    status: Literal["bidding"]
+    """A new ride waits for offers."""
+    fare: float
+    """The fare that you offer, in USD."""
+    carType: CarType
+    """The kind of car."""
+    distanceKm: float
+    """Length of the trip, in km: your value, or the great-circle distance."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+
+
+class RideCreated(_RideCreated, total=False):
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    onDriverCancel: OnDriverCancel
+    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
+    autoAccept: RideCreatedAutoAccept
+    """Your limits for automatic acceptance. Present if you gave them."""
+    needs: List[Need]
+    """The needs of the ride. Present if you gave any."""
+    floor: int
+    """The floor where the passenger waits. Present if you gave one."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+
+
+class ErrorBody(TypedDict):
+    error: str
+    """The error, for people to read. Programs use `X-Service-Error`."""
+
+
+RideStatus = Literal["bidding", "driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
+
+
+EtaSource = Literal["route", "estimate"]
+
+
+CancelledBy = Literal["partner", "driver", "timeout"]
+
+
+CancelReason = Literal["no_offers", "no_show", "no_progress", "driver", "partner"]
+
+
+class _ListedRidePickup(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class ListedRidePickup(_ListedRidePickup, total=False):
+    """The start of the ride."""
+
+    address: str
+    """The address as you gave it."""
+
+
+class _ListedRideDestination(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class ListedRideDestination(_ListedRideDestination, total=False):
+    """The end of the ride."""
+
+    address: str
+    """The address as you gave it."""
+
+
+class ListedRideDriver(TypedDict):
+    """The driver. Present once an offer is accepted."""
+
+    name: str
+    """Name of the driver."""
+    phone: str
+    """Phone number of the driver."""
+    rating: float
+    """Rating of the driver, up to 5."""
+    vehicle: str
+    """Model and colour of the car."""
+    plate: str
+    """Licence plate of the car."""
+
+
+class ListedRideEta(TypedDict):
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+
+    minutes: int
+    """Whole minutes until then, rounded up."""
+    at: int
+    """The expected time, as Unix time in milliseconds."""
+    source: EtaSource
+    """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
+
+
+class _ListedRideAutoAccept(TypedDict):
+    maxPrice: float
+    """The highest price to accept, in USD."""
+
+
+class ListedRideAutoAccept(_ListedRideAutoAccept, total=False):
+    """Your limits for automatic acceptance. Present if you gave them."""
+
+    maxEtaMinutes: float
+    """The longest time to the pickup, in minutes. Present if you gave it."""
+    waitSeconds: int
+    """The time to wait for better offers, in seconds. Present if you gave it."""
+
+
+class ListedRideStepsItem(TypedDict):
+    status: RideStatus
+    """A status of the ride."""
+    at: int
+    """The time since which the ride had this status, as Unix time in milliseconds."""
+
+
+class _ListedRide(TypedDict):
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status of the ride."""
+    fare: float
+    """The fare that you offer, in USD."""
+    carType: CarType
+    """The kind of car."""
+    passengerCount: int
+    """Number of passengers."""
+    distanceKm: float
+    """Length of the trip, in km: your value, or the great-circle distance."""
+    offersCount: int
+    """Number of offers that the ride has received, including withdrawn ones."""
+    pickup: ListedRidePickup
+    """The start of the ride."""
+    destination: ListedRideDestination
+    """The end of the ride."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+    createdAt: int
+    """The time of creation, as Unix time in milliseconds."""
+    biddingEndsAt: int
+    """The end of the bidding time, also after an offer was accepted, as Unix time in milliseconds."""
+    statusAt: int
+    """The time since which the ride has its status, as Unix time in milliseconds."""
+    steps: List[ListedRideStepsItem]
+    """Every status that the ride has had, in order. The last one is `status`."""
+
+
+class ListedRide(_ListedRide, total=False):
+    """A ride as the list shows it."""
+
+    driversAsked: int
+    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
+    driver: ListedRideDriver
+    """The driver. Present once an offer is accepted."""
+    agreedPrice: float
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: ListedRideEta
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+    cancelledBy: CancelledBy
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: CancelReason
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: str
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    replaces: str
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    onDriverCancel: OnDriverCancel
+    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
+    autoAccept: ListedRideAutoAccept
+    """Your limits for automatic acceptance. Present if you gave them."""
+    needs: List[Need]
+    """The needs of the ride. Present if you gave any."""
+    floor: int
+    """The floor where the passenger waits. Present if you gave one."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+
+
+class RideList(TypedDict):
+    rides: List[ListedRide]
+    """The newest first, without live locations."""
+    nextCursor: Optional[str]
+    """The `cursor` of the next page; `null` on the last one."""
+
+
+MovingStatus = Literal["driver_arriving", "arrived", "in_progress"]
+
+
+class _RidePickup(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class RidePickup(_RidePickup, total=False):
+    """The start of the ride."""
+
+    address: str
+    """The address as you gave it."""
+
+
+class _RideDestination(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class RideDestination(_RideDestination, total=False):
+    """The end of the ride."""
+
+    address: str
+    """The address as you gave it."""
+
+
+class RideDriver(TypedDict):
+    """The driver. Present once an offer is accepted."""
+
+    name: str
+    """Name of the driver."""
+    phone: str
+    """Phone number of the driver."""
+    rating: float
+    """Rating of the driver, up to 5."""
+    vehicle: str
+    """Model and colour of the car."""
+    plate: str
+    """Licence plate of the car."""
+
+
+class RideEta(TypedDict):
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+
+    minutes: int
+    """Whole minutes until then, rounded up."""
+    at: int
+    """The expected time, as Unix time in milliseconds."""
+    source: EtaSource
+    """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
+
+
+class _RideAutoAccept(TypedDict):
+    maxPrice: float
+    """The highest price to accept, in USD."""
+
+
+class RideAutoAccept(_RideAutoAccept, total=False):
+    """Your limits for automatic acceptance. Present if you gave them."""
+
+    maxEtaMinutes: float
+    """The longest time to the pickup, in minutes. Present if you gave it."""
+    waitSeconds: int
+    """The time to wait for better offers, in seconds. Present if you gave it."""
+
+
+class RideStepsItem(TypedDict):
+    status: RideStatus
+    """A status of the ride."""
+    at: int
+    """The time since which the ride had this status, as Unix time in milliseconds."""
+
+
+class RideLiveLocation(TypedDict):
+    """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
+
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+    heading: float
+    """Degrees clockwise from north."""
+    status: MovingStatus
+    """The status of the ride."""
+    at: int
+    """The time of this position, as Unix time in milliseconds."""
+
+
+class _Ride(TypedDict):
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status of the ride."""
+    fare: float
+    """The fare that you offer, in USD."""
+    carType: CarType
+    """The kind of car."""
+    passengerCount: int
+    """Number of passengers."""
+    distanceKm: float
+    """Length of the trip, in km: your value, or the great-circle distance."""
+    offersCount: int
+    """Number of offers that the ride has received, including withdrawn ones."""
+    pickup: RidePickup
+    """The start of the ride."""
+    destination: RideDestination
+    """The end of the ride."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+    createdAt: int
+    """The time of creation, as Unix time in milliseconds."""
+    biddingEndsAt: int
+    """The end of the bidding time, also after an offer was accepted, as Unix time in milliseconds."""
+    statusAt: int
+    """The time since which the ride has its status, as Unix time in milliseconds."""
+    steps: List[RideStepsItem]
+    """Every status that the ride has had, in order. The last one is `status`."""
+
+
+class Ride(_Ride, total=False):
+    driversAsked: int
+    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
+    driver: RideDriver
+    """The driver. Present once an offer is accepted."""
+    agreedPrice: float
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: RideEta
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
+    cancelledBy: CancelledBy
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: CancelReason
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: str
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    replaces: str
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    onDriverCancel: OnDriverCancel
+    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
+    autoAccept: RideAutoAccept
+    """Your limits for automatic acceptance. Present if you gave them."""
+    needs: List[Need]
+    """The needs of the ride. Present if you gave any."""
+    floor: int
+    """The floor where the passenger waits. Present if you gave one."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+    liveLocation: RideLiveLocation
+    """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
+
+
+class OfferDriver(TypedDict):
+    """The driver who made the offer. The phone number is shown once you accept."""
+
+    name: str
+    """Name of the driver."""
+    rating: float
+    """Rating of the driver, up to 5."""
+    plate: str
+    """Licence plate of the car."""
+    vehicle: str
+    """Model and colour of the car."""
+
+
+class Offer(TypedDict):
+    """An offer of one driver for a ride."""
+
+    offerId: str
+    """The id of the offer. Send it to accept the offer."""
+    price: float
+    """The price that the driver asks, in USD."""
+    etaMinutes: float
+    """The driver's estimate of the minutes until arrival at the pickup."""
+    driver: OfferDriver
+    """The driver who made the offer. The phone number is shown once you accept."""
+
+
+class OfferList(TypedDict):
+    rideId: str
+    """The id of the ride."""
+    offers: List[Offer]
+    """While the ride is `bidding`: all live offers, the cheapest first. Afterwards: only the accepted offer. None once the ride is cancelled."""
+
+
+class OfferChoice(TypedDict):
+    offerId: str
+    """An `offerId` from the list of offers."""
+
+
+class OfferAccepted(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: MovingStatus
+    """`driver_arriving`; if you accept the same offer again, the current status."""
+
+
+class _ChangedTermsDestination(TypedDict):
+    lat: float
+    """Latitude in degrees."""
+    lng: float
+    """Longitude in degrees."""
+
+
+class ChangedTermsDestination(_ChangedTermsDestination, total=False):
+    """The new end of the ride, while it is `bidding`."""
+
+    address: Optional[str]
+    """Shown to the driver."""
+
+
+class ChangedTermsPassenger(TypedDict, total=False):
+    """The passenger, shown to the chosen driver."""
+
+    name: Optional[str]
+    """Their name."""
+    phone: Optional[str]
+    """Their phone number."""
+    locale: Optional[str]
+    """The language that they read, as a BCP 47 tag such as `es-MX`."""
+
+
+class ChangedTerms(TypedDict, total=False):
+    destination: Optional[ChangedTermsDestination]
+    """The new end of the ride, while it is `bidding`."""
+    passengerCount: Optional[int]
+    """Number of passengers, while it is `bidding`."""
+    pickupAt: Optional[int]
+    """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
+    needs: Optional[List[Need]]
+    """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
+    floor: Optional[int]
+    """The floor where the passenger waits, shown to the chosen driver."""
+    passenger: Optional[ChangedTermsPassenger]
+    """The passenger, shown to the chosen driver."""
+    notes: Optional[str]
+    """A note to the driver."""
+    reference: Optional[str]
+    """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
+    metadata: Optional[Dict[str, Optional[str]]]
+    """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
+    webhookUrl: Optional[str]
+    """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
+
+
+class RideChanged(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status of the ride."""
+
+
+class NewFare(TypedDict):
+    fare: float
+    """The new fare, in USD: not below the current one."""
+
+
+class FareRaised(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: Literal["bidding"]
+    """The ride waits for offers."""
+    fare: float
+    """The fare that you offer, in USD."""
+
+
+class RideCancelled(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: Literal["cancelled"]
+    """The ride has ended."""
+
+
+FareBasis = Literal["rides", "tariff", "sample"]
+
+
+class FareHintPerKm(TypedDict):
+    lower: float
+    """A quarter of the trips cost less."""
+    median: float
+    """Half of the trips cost less."""
+    upper: float
+    """A quarter of the trips cost more."""
+
+
+class FareHintFare(TypedDict):
+    lower: float
+    """A quarter of the trips cost less."""
+    median: float
+    """Half of the trips cost less."""
+    upper: float
+    """A quarter of the trips cost more."""
+
+
+class FareHint(TypedDict):
+    carType: CarType
+    """The kind of car."""
+    distanceKm: float
+    """The great-circle distance."""
+    basis: Optional[FareBasis]
+    """`rides`: completed rides of several partners. `tariff`: the tariff of the service, if too few rides are known. `sample`: the fixed sample for a test key. `null`: no hint."""
+    perKm: Optional[FareHintPerKm]
+    """In USD per km; `null` without a hint."""
+    fare: Optional[FareHintFare]
+    """The same for this distance, in USD. With a tariff, this includes the base fare."""
+
+
+EventName = Literal["offer.received", "ride.status"]
+
+
+class _OfferReceivedEvent(TypedDict):
+    event: Literal["offer.received"]
+    """The name of the event."""
+    rideId: str
+    """The id of the ride."""
+    offer: Offer
+    offersCount: int
+    """Number of offers the ride has received, this one included."""
+    fare: float
+    """The fare that you offer, in USD."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+    at: int
+    """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    eventId: str
+    """The id of the event, as in `X-Service-Event-Id`."""
+    sequence: int
+    """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
+
+
+class OfferReceivedEvent(_OfferReceivedEvent, total=False):
+    """A driver made an offer on a bidding ride."""
+
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: str
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+
+
+EventStatus = Literal["driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
+
+
+class RideStatusEventDriver(TypedDict):
+    name: str
+    """Name of the driver."""
+    phone: str
+    """Phone number of the driver."""
+    plate: str
+    """Licence plate of the car."""
+    vehicle: str
+    """Model and colour of the car."""
+
+
+class _RideStatusEvent(TypedDict):
+    event: Literal["ride.status"]
+    """The name of the event."""
+    rideId: str
+    """The id of the ride."""
+    status: EventStatus
+    """The new status of the ride."""
+    fare: float
+    """The fare that you offer, in USD."""
+    driver: Optional[RideStatusEventDriver]
+    """The driver of the accepted offer; `null` if none was accepted."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+    at: int
+    """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    eventId: str
+    """The id of the event, as in `X-Service-Event-Id`."""
+    sequence: int
+    """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
+
+
+class RideStatusEvent(_RideStatusEvent, total=False):
+    """The status of a ride changed."""
+
+    agreedPrice: float
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    cancelledBy: CancelledBy
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: CancelReason
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: str
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: str
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+
+
+DeliveryOutcome = Literal["delivered", "failed", "timeout", "blocked", "no_url"]
+
+
+class _FeedEventDelivery(TypedDict):
+    outcome: DeliveryOutcome
+    """`delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event."""
+    at: int
+    """The time of the attempt, as Unix time in milliseconds."""
+    durationMs: int
+    """The duration of the attempt, in milliseconds."""
+
+
+class FeedEventDelivery(_FeedEventDelivery, total=False):
+    httpStatus: int
+    """The status of your receiver's answer. Present if it answered."""
+    reason: str
+    """The reason for a failure, as a short code for people to read. Present if one is known."""
+
+
+class _FeedEvent(TypedDict):
+    eventId: str
+    """The id of the event, as in `X-Service-Event-Id`."""
+    rideId: str
+    """The id of the ride."""
+    seq: int
+    """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
+    event: EventName
+    """The name of the event."""
+    at: int
+    """The time of the event, as Unix time in milliseconds."""
+    body: Optional[Union[OfferReceivedEvent, RideStatusEvent]]
+    """The body that is sent to your webhook URL: one of [these events](https://rides.example/docs/reference#events). `null` once it is erased."""
+    delivery: Optional[FeedEventDelivery]
+    """The delivery to your webhook URL; `null` until it is recorded."""
+
+
+class FeedEvent(_FeedEvent, total=False):
+    """An event and its delivery."""
+
+    requestId: str
+    """The `X-Request-Id` of your request that caused the event. Present if one did."""
+
+
+class EventPage(TypedDict):
+    events: List[FeedEvent]
+    """Ordered by time, then by ride."""
+    cursor: Optional[str]
+    """The `after` of your next request. `null` until the key has its first event."""
+    hasMore: bool
+    """True if you can read the next page immediately."""
+
+
+ResendOutcome = Literal["waiting", "delivered", "failed", "timeout", "blocked", "no_url"]
+
+
+class _EventResend(TypedDict):
+    attemptId: str
+    """The id of the attempt, which the dashboard shows too."""
+    seq: int
+    """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
+    requestedAt: int
+    """The time for which it was requested, as Unix time in milliseconds."""
+    outcome: ResendOutcome
+    """`waiting`: it is not sent yet. The others are those of a `delivery`."""
+
+
+class EventResend(_EventResend, total=False):
+    """A resend of an event."""
+
+    httpStatus: int
+    """The status of your receiver's answer. Present if it answered."""
+    reason: str
+    """The reason for a failure, as a short code for people to read. Present if one is known."""
+
+
+class RideEvents(TypedDict):
+    rideId: str
+    """The id of the ride."""
+    events: List[FeedEvent]
+    """Ordered by `seq`."""
+    resends: List[EventResend]
+    """The resends of all events of the ride, in the order in which they were requested."""
+
+
+class EventResent(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    eventId: str
+    """The id of the event, as in `X-Service-Event-Id`."""
+    sequence: int
+    """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
+    attemptId: str
+    """The id of the attempt, which the dashboard shows too."""
+
+
+class StatementMonth(TypedDict):
+    month: str
+    """A month in UTC."""
+    closed: bool
+    """True once no further trips are added, an hour after the end of the month."""
+
+
+class StatementList(TypedDict):
+    statements: List[StatementMonth]
+    """Each month since the first ride of the key, the newest first."""
+
+
+_StatementTrip = TypedDict("_StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float"})
+
+
+_StatementTripOptional = TypedDict("_StatementTripOptional", {"reference": "str", "from": "str", "to": "str"}, total=False)
+
+
+class StatementTrip(_StatementTrip, _StatementTripOptional):
+    """StatementTrip."""
+
+
+
+class Statement(TypedDict):
+    month: str
+    """A month in UTC."""
+    closed: bool
+    """True once no further trips are added, an hour after the end of the month."""
+    trips: int
+    """The number of completed rides of the key in the month."""
+    total: float
+    """The sum of their prices, in USD."""
+    lines: List[StatementTrip]
+    """A page of these rides, ordered by their ends."""
+    nextCursor: Optional[str]
+    """The `cursor` of the next page; `null` on the last one."""
+
+
+class UsageDay(TypedDict):
+    day: str
+    """The day in UTC."""
+    rides: int
+    """The rides that were created on it."""
+
+
+class Usage(TypedDict):
+    rides: int
+    """The rides that were created with the key in these days."""
+    days: List[UsageDay]
+    """Each day, the oldest first."""
+
+
+class ManualOffer(TypedDict, total=False):
+    price: Optional[float]
+    """The driver's price, in USD. Default: the price in the ride's scenario."""
+    etaMinutes: Optional[float]
+    """Minutes until the driver can be at the pickup."""
+
+
+class ManualOfferMade(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: Literal["bidding"]
+    """The ride waits for offers."""
+    offerId: str
+    """The id of the offer. Send it to accept the offer."""
+
+
+class StepTaken(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status after the step."""
+
+
+class WebhookSources(TypedDict):
+    addresses: List[str]
+    """IPv4 and IPv6 addresses and ranges in CIDR notation. Empty if they are not fixed."""
+
+
+class ServiceInformation(TypedDict):
+    name: str
+    """Name of the service."""
+    version: Literal["v1"]
+    """Version of the API."""
+    docs: str
+    """Address of this documentation."""
+    endpoints: List[str]
+    """Method and path of the five basic operations, relative to the base address."""
+    additionalEndpoints: List[str]
+    """Method and path of every other operation. The list may grow."""
+
+
+RideEvent = Union[OfferReceivedEvent, RideStatusEvent]
+
+
+class Operations:
+    """A method for each operation of the API.
+
+    `try_seconds` says how long a call is tried while the service does not answer or asks to
+    wait. Without it, the setting of the client applies.
+    """
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] = {},
+        headers: Mapping[str, Optional[str]] = {},
+        body: Any = None,
+        try_seconds: Optional[float] = None,
+    ) -> Any:
+        raise NotImplementedError
+
+    def create_ride(self, body: NewRide, *, idempotency_key: Optional[str] = None, test_scenario: Optional[TestScenario] = None, try_seconds: Optional[float] = None) -> RideCreated:
+        """Create a ride."""
+        answer: RideCreated = self._send(
+            "POST",
+            "/v1/rides",
+            headers={"Idempotency-Key": idempotency_key or str(uuid.uuid4()), "X-Service-Test-Scenario": test_scenario},
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_rides(self, *, status: Optional[RideStatus] = None, created_after: Optional[int] = None, created_before: Optional[int] = None, reference: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> RideList:
+        """List your rides."""
+        answer: RideList = self._send(
+            "GET",
+            "/v1/rides",
+            query={"status": status, "createdAfter": created_after, "createdBefore": created_before, "reference": reference, "limit": limit, "cursor": cursor},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def all_rides(self, *, status: Optional[RideStatus] = None, created_after: Optional[int] = None, created_before: Optional[int] = None, reference: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[ListedRide]:
+        """Yield the rides of `list_rides`, page after page."""
+        while True:
+            page = self.list_rides(status=status, created_after=created_after, created_before=created_before, reference=reference, limit=limit, cursor=cursor, try_seconds=try_seconds)
+            yield from page["rides"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def retrieve_ride(self, ride_id: str, *, try_seconds: Optional[float] = None) -> Ride:
+        """Retrieve a ride."""
+        answer: Ride = self._send(
+            "GET",
+            f"/v1/rides/{quote(str(ride_id), safe='')}",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def change_ride(self, ride_id: str, body: ChangedTerms, *, try_seconds: Optional[float] = None) -> RideChanged:
+        """Change a ride."""
+        answer: RideChanged = self._send(
+            "PATCH",
+            f"/v1/rides/{quote(str(ride_id), safe='')}",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_offers(self, ride_id: str, *, try_seconds: Optional[float] = None) -> OfferList:
+        """List the offers."""
+        answer: OfferList = self._send(
+            "GET",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/offers",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def accept_offer(self, ride_id: str, body: OfferChoice, *, try_seconds: Optional[float] = None) -> OfferAccepted:
+        """Accept an offer."""
+        answer: OfferAccepted = self._send(
+            "POST",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/accept",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def raise_fare(self, ride_id: str, body: NewFare, *, try_seconds: Optional[float] = None) -> FareRaised:
+        """Raise the fare."""
+        answer: FareRaised = self._send(
+            "POST",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/fare",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def cancel_ride(self, ride_id: str, *, try_seconds: Optional[float] = None) -> RideCancelled:
+        """Cancel a ride."""
+        answer: RideCancelled = self._send(
+            "POST",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/cancel",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_fare_hint(self, *, pickup: str, destination: str, car_type: Optional[CarType] = None, try_seconds: Optional[float] = None) -> FareHint:
+        """Get a fare hint."""
+        answer: FareHint = self._send(
+            "GET",
+            "/v1/fare-hint",
+            query={"pickup": pickup, "destination": destination, "carType": car_type},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_events(self, *, after: Optional[str] = None, limit: Optional[int] = None, wait_seconds: Optional[int] = None, try_seconds: Optional[float] = None) -> EventPage:
+        """Read the event feed."""
+        answer: EventPage = self._send(
+            "GET",
+            "/v1/events",
+            query={"after": after, "limit": limit, "waitSeconds": wait_seconds},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_ride_events(self, ride_id: str, *, after: Optional[int] = None, wait_seconds: Optional[int] = None, try_seconds: Optional[float] = None) -> RideEvents:
+        """List the events of a ride."""
+        answer: RideEvents = self._send(
+            "GET",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/events",
+            query={"after": after, "waitSeconds": wait_seconds},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def resend_event(self, ride_id: str, sequence: int, *, try_seconds: Optional[float] = None) -> EventResent:
+        """Resend an event."""
+        answer: EventResent = self._send(
+            "POST",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/events/{quote(str(sequence), safe='')}/resend",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_statements(self, *, try_seconds: Optional[float] = None) -> StatementList:
+        """List your statements."""
+        answer: StatementList = self._send(
+            "GET",
+            "/v1/statements",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_statement(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Statement:
+        """Retrieve a statement."""
+        answer: Statement = self._send(
+            "GET",
+            f"/v1/statements/{quote(str(month), safe='')}",
+            query={"limit": limit, "cursor": cursor},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def all_statement_lines(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[StatementTrip]:
+        """Yield the lines of `retrieve_statement`, page after page."""
+        while True:
+            page = self.retrieve_statement(month, limit=limit, cursor=cursor, try_seconds=try_seconds)
+            yield from page["lines"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def download_statement(self, month: str, *, try_seconds: Optional[float] = None) -> str:
+        """Download a statement."""
+        answer: str = self._send(
+            "GET",
+            f"/v1/statements/{quote(str(month), safe='')}/trips.csv",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_usage(self, *, from_: Optional[str] = None, to: Optional[str] = None, try_seconds: Optional[float] = None) -> Usage:
+        """Retrieve your usage."""
+        answer: Usage = self._send(
+            "GET",
+            "/v1/usage",
+            query={"from": from_, "to": to},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def offer_manually(self, ride_id: str, body: Optional[ManualOffer] = None, *, try_seconds: Optional[float] = None) -> ManualOfferMade:
+        """Make an offer manually."""
+        answer: ManualOfferMade = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/offer",
+            body=body or {},
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def withdraw_manually(self, ride_id: str, body: OfferChoice, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Withdraw an offer manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/withdraw",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def open_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Open the bidding manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/open",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def arrive_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Arrive manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/arrive",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def start_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Start manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/start",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def complete_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Complete manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/complete",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def cancel_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Cancel manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/cancel",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def expire_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+        """Time out manually."""
+        answer: StepTaken = self._send(
+            "POST",
+            f"/v1/test/rides/{quote(str(ride_id), safe='')}/expire",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_webhook_sources(self, *, try_seconds: Optional[float] = None) -> WebhookSources:
+        """List the source addresses of webhooks."""
+        answer: WebhookSources = self._send(
+            "GET",
+            "/v1/webhook-sources",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def retrieve_service_information(self, *, try_seconds: Optional[float] = None) -> ServiceInformation:
+        """Service information."""
+        answer: ServiceInformation = self._send(
+            "GET",
+            "/v1",
+            try_seconds=try_seconds,
+        )
+        return answer

@@ -1,0 +1,138 @@
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import type { OpenApiDocument } from '../../web/docs/openapi-types.ts';
+import { type ClientOperation, clientOperations, errorCodesOf, eventTypesOf, nameOf } from './client-operations.ts';
+
+/** The types of the TypeScript client, and a class with a method for each operation. Pure. */
+export function typescriptTypes(document: OpenApiDocument): string {
+  const schemas = Object.entries(document.components.schemas).map(
+    ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`,
+  );
+  return [
+    '// `npm run clients:types` writes this file from the OpenAPI document.',
+    "import { randomUUID } from 'node:crypto';",
+    ...schemas,
+    `/** The codes of errors. New codes may be added. */\nexport type ErrorCode =\n${errorCodesOf(document)
+      .map((code) => `  | '${code}'`)
+      .join('\n')}\n  | (string & {});`,
+    `/** The body of an event. */\nexport type RideEvent = ${eventTypesOf(document).join(' | ')};`,
+    callTypes,
+    `/** A method for each operation of the API. */\nexport abstract class Operations {\n${indent(
+      [
+        'protected abstract send<Answer>(call: Call, options: CallOptions): Promise<Answer>;',
+        ...clientOperations(document).flatMap((operation) => [methodOf(operation), ...pagesOf(operation)]),
+      ].join('\n\n'),
+    )}\n}`,
+    '',
+  ].join('\n\n');
+}
+
+const callTypes = `export interface CallOptions {
+  /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
+  trySeconds?: number;
+  /** Ends the call. */
+  signal?: AbortSignal;
+}
+
+/** A request, before the key and the address are added. */
+export interface Call {
+  method: string;
+  path: string;
+  query?: Record<string, string | number | undefined>;
+  headers?: Record<string, string | undefined>;
+  body?: unknown;
+}`;
+
+function methodOf(operation: ClientOperation): string {
+  const { id, summary, method, path, body, options, answer } = operation;
+  const parts = (place: string) =>
+    options
+      .filter((one) => one.in === place)
+      .map(({ name, option }) =>
+        name === 'Idempotency-Key'
+          ? `'${name}': options.${option} ?? randomUUID()`
+          : `${name === option ? name : `'${name}'`}: options.${option}`,
+      );
+  const [query, headers] = [parts('query'), parts('header')];
+  const call = [
+    `method: '${method}'`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the client.
+    `path: \`${path.replace(/\{(\w+)\}/g, '${encodeURIComponent($1)}')}\``,
+    ...(query.length > 0 ? [`query: { ${query.join(', ')} }`] : []),
+    ...(headers.length > 0 ? [`headers: { ${headers.join(', ')} }`] : []),
+    ...(body ? ['body'] : []),
+  ];
+  const parameters = [
+    ...pathParameters(operation),
+    ...(body ? [`body: ${typeOf(body.schema)}${body.isRequired ? '' : ' = {}'}`] : []),
+    optionsParameter(operation),
+  ];
+  return `/** ${summary}. */
+${id}(${parameters.join(', ')}): Promise<${answer ? typeOf(answer) : 'string'}> {
+  return this.send({ ${call.join(', ')} }, options);
+}`;
+}
+
+function pagesOf(operation: ClientOperation): string[] {
+  const { id, inPath, pages } = operation;
+  if (!pages) return [];
+  const given = [...inPath.map(({ name }) => name), '{ ...options, cursor }'];
+  const parameters = [...pathParameters(operation), optionsParameter(operation)].join(', ');
+  return [
+    `/** Yields the ${pages.field} of \`${id}\`, page after page. */
+async *${pages.method}(${parameters}): AsyncGenerator<${typeOf(pages.item)}> {
+  let { cursor } = options;
+  do {
+    const page = await this.${id}(${given.join(', ')});
+    yield* page.${pages.field};
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+}`,
+  ];
+}
+
+const pathParameters = ({ inPath }: ClientOperation): string[] =>
+  inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`);
+
+const optionsParameter = (operation: ClientOperation): string =>
+  `options: ${optionsOf(operation)}${operation.options.some(({ required }) => required) ? '' : ' = {}'}`;
+
+const optionsOf = ({ options }: ClientOperation): string =>
+  options.length === 0
+    ? 'CallOptions'
+    : `CallOptions & {\n${options
+        .map(
+          ({ option, required, description, schema }) =>
+            `  ${comment(description).replaceAll('\n', '\n  ')}${option}${required ? '' : '?'}: ${typeOf(schema)};`,
+        )
+        .join('\n')}\n}`;
+
+function typeOf(schema: JsonSchema): string {
+  const { $ref, const: only, enum: members, anyOf, type, items, properties, required = [] } = schema;
+  if ($ref) return nameOf(schema);
+  if (only !== undefined) return literal(only);
+  if (members) return members.map(literal).join(' | ');
+  if (anyOf) return anyOf.map(typeOf).join(' | ');
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one })).join(' | ');
+  switch (type) {
+    case 'array':
+      return `Array<${typeOf(items ?? {})}>`;
+    case 'object': {
+      if (!properties) return `Record<string, ${typeOf(schema.additionalProperties ?? {})}>`;
+      const fields = Object.entries(properties).map(
+        ([name, field]) =>
+          `${comment(field.description)}${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)};`,
+      );
+      return `{\n${indent(fields.join('\n'))}\n}`;
+    }
+    case 'integer':
+      return 'number';
+    case undefined:
+      return 'unknown';
+    default:
+      return type as string;
+  }
+}
+
+const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value));
+const comment = (text?: string): string => (text ? `/** ${text.replaceAll('*/', '* /')} */\n` : '');
+const indent = (text: string): string => text.replace(/^(?=.)/gm, '  ');
