@@ -1,6 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { exampleRideId, exampleWish, ride } from '../../shared/rides/driver/driver-schemas.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
+import { encodeLine } from '../../shared/rides/path.ts';
 import { get } from '../http/route.ts';
 import type { DriverOperation } from './operation.ts';
 
@@ -31,6 +32,11 @@ export const showOwnRide: DriverOperation<'GET'> = {
         destination: { lat: 40.7128, lng: -74.006 },
         passenger: { name: 'Sam Lee', phone: '+12025550178', callUrl: 'tel:+12025550178' },
         eta: { minutes: 4, at: 1_795_269_840_000, source: 'route' },
+        road: encodeLine([
+          { lat: 40.7614, lng: -73.9776 },
+          { lat: 40.7596, lng: -73.9819 },
+          { lat: 40.758, lng: -73.9855 },
+        ]),
         notes: 'Two suitcases; waiting at the main entrance.',
       },
     } satisfies Shape<typeof answer>,

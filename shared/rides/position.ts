@@ -132,6 +132,12 @@ function roadAhead(leg: TimedLeg): Path | null {
   return drawn;
 }
 
+/** The line that a car with a road drives in a leg, from its start to its end; null without a road. */
+export function lineOfLeg(leg: TimedLeg): readonly Pick<Location, 'lat' | 'lng'>[] | null {
+  const road = roadAhead(leg);
+  return road && [leg.from, ...road.points];
+}
+
 /** The heading at the end of a drive, which the car keeps while it waits. */
 export function arrivalHeading(leg: TimedLeg): number {
   const road = roadAhead(leg);

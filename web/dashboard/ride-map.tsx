@@ -19,7 +19,7 @@ export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
 
 /** The texts of the map: the ETA and the status. The same script keeps them up to date. */
 export function MapWords({ map }: { map: TrackState }) {
-  const { headline, when, status } = wordsFor(map, map.now, undefined, serverZone);
+  const { headline, when, status } = wordsFor(map, map.now, serverZone);
   return (
     <p class="map-words" id="map-words" data-keep>
       <strong id="headline">{headline}</strong>{' '}

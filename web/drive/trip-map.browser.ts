@@ -14,7 +14,7 @@ export function createTripMap(container: HTMLElement, first: ShownRide) {
   };
 }
 
-const stateOf = ({ status, pickup, destination, distanceKm }: ShownRide): TrackState => ({
+const stateOf = ({ status, pickup, destination, distanceKm, road }: ShownRide): TrackState => ({
   now: Date.now(),
   status,
   testMode: false,
@@ -22,4 +22,5 @@ const stateOf = ({ status, pickup, destination, distanceKm }: ShownRide): TrackS
   destination,
   distanceKm,
   steps: [],
+  ...(road && { road: { line: road } }),
 });

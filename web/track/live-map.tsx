@@ -7,7 +7,7 @@ import { destinationWords, serverZone, shownDriver, shownSteps, stepWords, utcTe
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
 export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {
-  const { headline, when, status } = wordsFor(state, state.now, undefined, serverZone);
+  const { headline, when, status } = wordsFor(state, state.now, serverZone);
   return renderDocument({
     title: headline,
     kind: 'track',

@@ -1,6 +1,6 @@
 import { type Eta, etaOf, promisedArrival } from '../../shared/rides/arrival.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
-import { placeOnLeg, positionAt, presentLeg, type TimedLeg } from '../../shared/rides/position.ts';
+import { placeOnLeg, positionAt, presentLeg, presentRoute, type TimedLeg } from '../../shared/rides/position.ts';
 import type { Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
@@ -44,6 +44,11 @@ export interface TrackState {
     /** The line of the route, which the car joins at a time. */
     road?: { line: string; joinAt: number };
   };
+  /**
+   * The line of the road of the leg, with the place before it, if `leg` has none: of a real car that drives, or of a
+   * completed trip.
+   */
+  road?: { from?: Point; line: string };
   /** The time of the pickup of a ride for later, and from when drivers are asked while that is ahead. */
   pickupAt?: number;
   opensAt?: number;
@@ -132,7 +137,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
     ...(arrival !== undefined && { arrivesAt: arrival }),
     ...(eta && { eta: { at: eta.at, source: eta.source } }),
     ...(position && { position }),
-    ...(drives && leg && { leg: shownLeg(leg) }),
+    ...(drives && leg ? { leg: shownLeg(leg) } : (drives || ride.status === 'completed') && shownRoad(ride)),
     ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
     ...(ride.status === 'bidding' && waitsToOpen(ride) && { opensAt: ride.biddingOpensAt?.getTime() }),
     ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
@@ -174,6 +179,11 @@ const shownLeg = ({ from, to, heading, startAt, endAt, road }: TimedLeg): TrackS
   endAt: Number(endAt),
   ...(road && { road: { line: road.line, joinAt: Number(road.joinAt) } }),
 });
+
+function shownRoad(ride: TrackedRide): Pick<TrackState, 'road'> | undefined {
+  const { from, road } = presentRoute(ride) ?? {};
+  return road && { road: { ...(from && { from: point(from) }), line: road.line } };
+}
 
 function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {
   return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };

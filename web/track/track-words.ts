@@ -3,7 +3,6 @@ import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import { arrivalOf } from './eta.ts';
 import type { TrackState } from './track-state.ts';
 
 /** The names of the steps in the list of steps. */
@@ -61,10 +60,9 @@ interface Words {
 }
 
 /**
- * The texts of a ride at a time (Unix ms, MongoDB's clock). `kmPerHour` is the recent speed of a real car, if it is
- * known. Pure: server and browser share it.
+ * The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it.
  */
-export function wordsFor(state: TrackState, now: number, kmPerHour?: number, zone: Zone = {}): Words {
+export function wordsFor(state: TrackState, now: number, zone: Zone = {}): Words {
   switch (state.status) {
     case 'bidding':
       if (state.opensAt && state.pickupAt) {
@@ -76,14 +74,14 @@ export function wordsFor(state: TrackState, now: number, kmPerHour?: number, zon
       return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
     case 'driver_arriving':
       return {
-        ...(arrival(state, now, kmPerHour) ?? { headline: 'Driver on the way' }),
+        ...(arrival(state, now) ?? { headline: 'Driver on the way' }),
         status: whereabouts(state, now, 'On the way to the pickup.'),
       };
     case 'arrived':
       return { headline: 'Driver is here', status: 'The car is waiting at the pickup.' };
     case 'in_progress':
       return {
-        ...(arrival(state, now, kmPerHour) ?? { headline: 'On the way' }),
+        ...(arrival(state, now) ?? { headline: 'On the way' }),
         status: whereabouts(state, now, 'On the way to the destination.'),
       };
     case 'completed':
@@ -113,25 +111,18 @@ function timeText(at: number, now: number, { locale, timeZone }: Zone): string {
 }
 
 /** The words about the arrival, or null if nothing is known about it. */
-function arrival(state: TrackState, now: number, kmPerHour?: number): Omit<Words, 'status'> | null {
-  const { arrivesAt } = state;
+function arrival(state: TrackState, now: number): Omit<Words, 'status'> | null {
+  const { arrivesAt, eta, position, leg } = state;
   const isLate = arrivesAt !== undefined && now - arrivesAt >= lateMs;
-  const at = isOld(state, now) ? undefined : estimate(state, now, kmPerHour);
-  const leftMs = at === undefined ? Number.NaN : at - now;
-  if (leftMs > -lateMs && leftMs < 30_000) return { headline: 'Arriving now' };
-  if (isLate) {
-    if (at === undefined || leftMs <= 0) return { headline: 'Running late' };
-    return { headline: 'Running late', when: { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` } };
-  }
-  return at === undefined ? null : { headline: `Arrives in ${minutes(leftMs)}`, when: { before: 'About', at } };
-}
-
-/** The estimated arrival of a real car from its position and speed, at the earliest now; else the expected arrival. */
-function estimate(state: TrackState, now: number, kmPerHour?: number): number | undefined {
-  const { position, leg, arrivesAt, pickup, destination, eta } = state;
-  if (eta?.source === 'route') return Math.max(now, eta.at);
-  if (!position || leg) return arrivesAt;
-  return Math.max(now, arrivalOf(position, state.status === 'in_progress' ? destination : pickup, kmPerHour));
+  // Where no car is seen, the ETA of a late one is only "now".
+  const isUnknown = !eta || isOld(state, now) || (isLate && (!position || leg));
+  if (isUnknown) return isLate ? { headline: 'Running late' } : null;
+  const at = Math.max(now, eta.at);
+  const leftMs = at - now;
+  if (leftMs < 30_000) return { headline: 'Arriving now' };
+  return isLate
+    ? { headline: 'Running late', when: { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` } }
+    : { headline: `Arrives in ${minutes(leftMs)}`, when: { before: 'About', at } };
 }
 
 function minutes(ms: number): string {

@@ -69,6 +69,11 @@ export const ride = objectSchema(
     pickup: place('The start of the ride.'),
     destination: place('The end of the ride.'),
     eta,
+    road: {
+      type: 'string',
+      description:
+        'The road to the pickup or the destination, as an encoded polyline with 6 decimals. Present while you drive there, if the service knows it.',
+    },
     passenger: objectSchema(
       {
         ...passenger.properties,
@@ -85,7 +90,7 @@ export const ride = objectSchema(
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['eta', ...fieldsIn('ownRide')],
+    optional: ['eta', 'road', ...fieldsIn('ownRide')],
   },
 );
 

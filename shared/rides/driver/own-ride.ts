@@ -1,5 +1,6 @@
 import { callUrl } from '../../base/call-url.ts';
 import { fieldsIn, shownFields } from '../fields.ts';
+import { presentRoute } from '../position.ts';
 import type { MovingStatus } from '../ride-types.ts';
 import type { DriverRides, RideOfDriver } from './driver-rides.ts';
 import type { ShownRide } from './driver-schemas.ts';
@@ -11,6 +12,7 @@ export const presentOwnRide = ({ ride }: DriverRides): { ride: ShownRide | null 
 
 function presentRide(ride: RideOfDriver): ShownRide {
   const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
+  const road = presentRoute(ride)?.road;
   return {
     rideId: ride._id,
     // `DriverRides.ride` always has a moving status, and so an accepted offer.
@@ -25,6 +27,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     pickup,
     destination,
     ...(ride.eta && { eta: ride.eta }),
+    ...(road && ride.status !== 'arrived' && { road: road.line }),
     ...shownFields(ride, fieldsIn('ownRide')),
     ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
   };

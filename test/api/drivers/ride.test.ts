@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newDriverId } from '../../../shared/base/ids.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { commitmentsOf, movingRidesOf, ridesOfDriver } from '../../../shared/rides/driver/driver-rides.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { call } from '../../support/client.ts';
 import { canaries, secrets, useDriverRides } from '../../support/driver-rides.ts';
@@ -39,6 +40,9 @@ describe('rides of drivers', () => {
           passenger: { ...secrets.passenger, callUrl: 'tel:+12025559999' },
         },
       });
+      const road = { line: '_p~iF~ps|U_ulLnnqC', km: 1, seconds: 90 };
+      await rides.updateOne({ _id: rideId }, { $set: { route: { to: 'pickup', at: statusAt, road } } });
+      expect((await driver.get('/ride')).body.ride.road).to.equal(road.line);
       expect((await driver.get('/me')).body).to.include({ rideId, available: false });
       await partner.post(`/rides/${rideId}/cancel`);
       expect((await driver.get('/ride')).body).to.deep.equal({ ride: null });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { assumedKmPerHour } from '../../../shared/rides/arrival.ts';
+import { haversineKm } from '../../../shared/base/great-circle.ts';
+import { driveMs } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../../../web/track/track-state.ts';
 import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../web/track/track-words.ts';
@@ -21,7 +22,16 @@ const state = (changes: Partial<TrackState>): TrackState => ({
 const seen = (secondsAgo: number, km = 2) => ({
   position: { ...pointAt(place, km, 90), heading: 0, at: now - secondsAgo * 1_000 },
 });
-const words = (changes: Partial<TrackState>, kmPerHour?: number) => wordsFor(state(changes), now, kmPerHour);
+/** The texts of a state with the ETA that the service computes without a road. */
+function words(changes: Partial<TrackState>) {
+  const { position, leg, arrivesAt, status, pickup, destination } = state(changes);
+  const seenCar = leg ? undefined : position;
+  const expected = seenCar
+    ? seenCar.at + driveMs(haversineKm(seenCar, status === 'in_progress' ? destination : pickup))
+    : arrivesAt;
+  const eta = expected === undefined ? {} : { eta: { at: Math.max(now, expected), source: 'estimate' as const } };
+  return wordsFor(state({ ...eta, ...changes }), now);
+}
 const headline = (changes: Partial<TrackState>) => words(changes).headline;
 
 describe('texts of a live map', () => {
@@ -50,16 +60,14 @@ describe('texts of a live map', () => {
     expect(words({ arrivesAt: now }).when).to.equal(undefined);
   });
 
-  it('the ETA of a real car is that of its position and recent speed, not the promised one', () => {
-    // 2 km are about 3.4 km through streets: 6.8 minutes at 30 km/h, 13.6 at 15.
+  it('the ETA is the present one of the service, not the promised one', () => {
+    // 2 km are about 3.4 km through streets: 6.8 minutes at 30 km/h.
     const car = { arrivesAt: now + minute, ...seen(0) };
     expect(words(car).headline).to.equal('Arrives in 7 min');
-    expect(words(car, assumedKmPerHour / 2).headline).to.equal('Arrives in 14 min');
     expect(words({ ...car, ...seen(0, 0.05) }).headline).to.equal('Arriving now');
     expect(words({ ...car, status: 'in_progress', destination: pointAt(place, 4, 90) }).headline).to.equal(
       'Arrives in 7 min',
     );
-    // On a road, the service's own ETA counts.
     const eta = { at: now + 9 * minute, source: 'route' } as const;
     expect(words({ ...car, eta }).headline).to.equal('Arrives in 9 min');
   });
@@ -84,10 +92,10 @@ describe('texts of a live map', () => {
 
   it('the map shows no ETA if the last report is older than 15 s, and its age instead', () => {
     const old = state({ arrivesAt: now + 4 * minute, ...seen(40) });
-    expect(wordsFor(old, now).headline).to.equal('Driver on the way');
+    expect(words(old).headline).to.equal('Driver on the way');
     expect(seenWords(old, now)).to.equal('Seen 40 s ago');
     const fresh = state({ arrivesAt: now + 4 * minute, ...seen(15) });
-    expect(wordsFor(fresh, now).headline).to.equal('Arrives in 7 min');
+    expect(words(fresh).headline).to.equal('Arrives in 7 min');
     expect(seenWords(fresh, now)).to.equal(null);
   });
 
@@ -99,12 +107,7 @@ describe('texts of a live map', () => {
   it('the headline of a ride that waits to open has the time of its pickup, with the date if it is another day', () => {
     // Node versions differ in the kind of space before PM.
     const waiting = (pickupAt: number) => {
-      const words = wordsFor(
-        state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }),
-        now,
-        undefined,
-        serverZone,
-      );
+      const words = wordsFor(state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }), now, serverZone);
       return [words.headline, words.status].map((text) => text.replaceAll('\u202f', ' '));
     };
     expect(waiting(now + 40 * minute)).to.deep.equal([

@@ -9,7 +9,7 @@ export function createRideMap(container: HTMLElement, first: TrackState): { show
 
   function showWords(): void {
     const now = map.now();
-    const { headline, when, status } = wordsFor(current, now, map.kmPerHour());
+    const { headline, when, status } = wordsFor(current, now);
     setText('headline', headline);
     setText('headline-when', when ? `${when.before} ${clockTime.format(when.at)}${when.after ?? ''}.` : '');
     setText('headline-more', seenWords(current, now) ?? status);

@@ -1,4 +1,5 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
+import { driveMs } from '../../../shared/rides/arrival.ts';
 import type { RequestOnPage } from '../actions.ts';
 import { pickupWay, tripWay, type Way } from '../directions.ts';
 import { counterStep, kilometers, kindOf, mapAddress, money, specialWords, timeLeft } from '../drive-words.ts';
@@ -15,11 +16,8 @@ export const partsOf =
   <Kind extends Element = HTMLElement>(name: string): Kind =>
     item.querySelector(`[data-part="${name}"]`) as Kind;
 
-/** Converts straight-line distance to time: a third more by road, at 30 km/h. */
-const minutesPerKm = 2.6;
-
 export const likelyMinutes = (request: RequestOnPage, place: Point | null): number =>
-  Math.max(1, Math.ceil(pickupWay(request, place).km * minutesPerKm));
+  Math.max(1, Math.ceil(driveMs(pickupWay(request, place).km) / 60_000));
 
 /** Fills in the texts that never change. */
 export function showFacts(item: HTMLElement, request: RequestOnPage): void {

@@ -18,11 +18,11 @@ const slack = 24;
 /** The places are shown in at least this width and height (px), even if the sheet covers almost the whole map. */
 const leastView = 96;
 
-/** The places that matter now: car and pickup, then car and destination, at the end the whole trip. */
-function placesInView({ status, pickup, destination }: TrackState, car: Place | null): Place[] {
+/** The places that matter now, with the road between them: car and pickup, then car and destination, at last the trip. */
+function placesInView({ status, pickup, destination }: TrackState, car: Place | null, road: readonly Place[]): Place[] {
   if (!car || status === 'bidding' || status === 'cancelled') return [pickup, destination];
-  if (status === 'completed') return [pickup, destination, car];
-  return [car, status === 'in_progress' ? destination : pickup];
+  if (status === 'completed') return [pickup, destination, car, ...road];
+  return [car, status === 'in_progress' ? destination : pickup, ...road];
 }
 
 /**
@@ -88,13 +88,13 @@ export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, 
 
   return {
     /** Frames the places of a new state. */
-    show(state: TrackState, car: Place | null): void {
-      places = placesInView(state, car);
+    show(state: TrackState, car: Place | null, road: readonly Place[]): void {
+      places = placesInView(state, car, road);
       if (follows) frame();
     },
     /** Follows the car of the same state. */
-    follow(state: TrackState, car: Place | null): void {
-      places = placesInView(state, car);
+    follow(state: TrackState, car: Place | null, road: readonly Place[]): void {
+      places = placesInView(state, car, road);
       if (follows && performance.now() - movedAt > restMs) keepInView();
     },
     /** Follows again after the viewer has moved the map. */

@@ -1,6 +1,7 @@
-import { Map as LeafletMap, polyline, SVG } from 'leaflet';
+import { Map as LeafletMap, type Polyline, polyline, SVG } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
-import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
+import { decodeLine, nearestOn, type Path, pathAlong, restAfter } from '../../../shared/rides/path.ts';
+import { initialBearing, lineOfLeg, pointAt } from '../../../shared/rides/position.ts';
 import { addGround } from '../../../web/kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
@@ -37,18 +38,24 @@ export function createMap(container: HTMLElement, first: TrackState) {
   const camera = createCamera(map, container, put, (follows) => {
     recenter.hidden = follows;
   });
-  camera.show(first, first.position ?? null);
+  const way = createWay();
+  way.learn(first);
+  camera.show(first, first.position ?? null, way.inView());
 
-  const path = pathBetween(first.pickup, first.destination).map(put);
-  polyline(path, { className: 'route-casing', weight: 8, interactive: false }).addTo(map);
-  polyline(path, { className: 'route', weight: 4, interactive: false }).addTo(map);
-  const approach = polyline([], { className: 'approach', weight: 3, interactive: false }).addTo(map);
+  const line = (className: string, weight: number) =>
+    polyline([], { className, weight, interactive: false }).addTo(map);
+  const trip = [line('route-casing', 8), line('route', 4)];
+  const approach = [line('approach-casing', 8), line('approach', 3)];
+  const draw = (lines: Polyline[], points: readonly Place[]) => {
+    for (const each of lines) each.setLatLngs(points.map(put));
+  };
   placeMark(first.destination, 'destination', { name: 'Destination', put }).addTo(map);
   placeMark(first.pickup, 'pickup', { name: 'Pickup', put }).addTo(map);
   const car = createCarMark(map, put);
 
   let state = first;
   let carPlace: Place | null = first.position ?? null;
+  showTrip();
   // While the map zooms, Leaflet would draw a changed line in the wrong place.
   let isZooming = false;
   map.on('zoomstart', () => {
@@ -58,28 +65,72 @@ export function createMap(container: HTMLElement, first: TrackState) {
     isZooming = false;
   });
 
+  function showTrip(): void {
+    const { status, pickup, destination } = state;
+    const road = status === 'driver_arriving' ? null : way.road();
+    container.dataset.trip = road ? 'road' : 'direct';
+    container.dataset.ahead = way.road() ? 'road' : 'direct';
+    draw(trip, road ?? pathBetween(pickup, destination));
+  }
+
   return {
     /** Shows a new state. Call `showCar` after it. */
     showRide(next: TrackState): void {
       const isNewStatus = next.status !== state.status;
       state = next;
       container.dataset.status = state.status;
-      if (isNewStatus) camera.show(state, state.position ?? carPlace);
+      const isNewWay = way.learn(state);
+      if (isNewWay) showTrip();
+      if (isNewStatus || isNewWay) camera.show(state, state.position ?? carPlace, way.inView());
     },
     showCar(view: CarView | null): void {
       const isNew = carPlace === null && view !== null;
       carPlace = view;
       car.show(view);
-      if (!isZooming) approach.setLatLngs(view ? wayAhead(state, view).map(put) : []);
+      if (!isZooming) draw(approach, view ? (way.ahead(view) ?? directWay(state, view)) : []);
       container.dataset.car = view ? `${view.lat.toFixed(6)},${view.lng.toFixed(6)}` : '';
-      if (isNew) camera.show(state, view);
-      else camera.follow(state, view);
+      if (isNew) camera.show(state, view, way.inView());
+      else camera.follow(state, view, way.inView());
     },
   };
 }
 
+/** The road of the present leg, and the part of it that the car has not driven yet. */
+function createWay() {
+  let known = '';
+  let road: readonly Place[] | null = null;
+  let left: Path | null = null;
+  return {
+    /** True if the road is another one than before. */
+    learn(state: TrackState): boolean {
+      const key = [state.status, state.leg?.road?.line ?? state.road?.line].join(' ');
+      if (key === known) return false;
+      known = key;
+      road = roadOf(state);
+      left = road && isMovingOn(state) ? pathAlong(road) : null;
+      return true;
+    },
+    road: () => road,
+    /** The way from the car to the end of the road. The part behind the car does not come back. Null without a road. */
+    ahead(car: Place): readonly Place[] | null {
+      left &&= restAfter(left, nearestOn(left, car).km, car);
+      return left?.points ?? null;
+    },
+    /** The places that the viewer wants to see. */
+    inView: (): readonly Place[] => left?.points ?? road ?? [],
+  };
+}
+
+const isMovingOn = ({ status }: TrackState) => status === 'driver_arriving' || status === 'in_progress';
+
+function roadOf({ status, leg, road, pickup, destination }: TrackState): readonly Place[] | null {
+  if (leg) return lineOfLeg(leg);
+  const points = road && decodeLine(road.line);
+  return points ? [road.from ?? [], points, status === 'driver_arriving' ? pickup : destination].flat() : null;
+}
+
 /** The line from the car to its next place. A simulated car drives on the route, so its trip needs no second line. */
-function wayAhead({ status, testMode, pickup, destination }: TrackState, car: Place): Place[] {
+function directWay({ status, testMode, pickup, destination }: TrackState, car: Place): Place[] {
   if (status === 'driver_arriving') return pathBetween(car, pickup);
   return status === 'in_progress' && !testMode ? pathBetween(car, destination) : [];
 }

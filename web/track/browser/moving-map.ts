@@ -1,4 +1,3 @@
-import { createSpeedometer } from '../eta.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCar } from './car.ts';
 import { createMap } from './map.ts';
@@ -8,16 +7,11 @@ export function createMovingMap(container: HTMLElement, first: TrackState) {
   const map = createMap(container, first);
   const car = createCar();
   const clock = serverClock();
-  const speedometer = createSpeedometer();
   const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
-  let status = first.status;
 
   function show(state: TrackState): void {
-    if (state.status !== status) speedometer.reset();
-    status = state.status;
     clock.learn(state.now);
     car.learn(state);
-    if (state.position) speedometer.learn(state.position);
     map.showRide(state);
     draw();
   }
@@ -33,7 +27,7 @@ export function createMovingMap(container: HTMLElement, first: TrackState) {
 
   show(first);
   requestAnimationFrame(animate);
-  return { show, now: clock.now, kmPerHour: speedometer.kmPerHour };
+  return { show, now: clock.now };
 }
 
 /** Estimates the server's clock. Each message was delayed, so the server's time is never before the message's time. */

@@ -20,9 +20,9 @@ export function createPanel() {
   // Screen readers have read the first texts with the page.
   let spoken = '';
 
-  /** Shows the texts at a time. `kmPerHour` is the recent speed of a real car. */
-  function show(state: TrackState, now: number, kmPerHour: number): void {
-    const { headline, when, status } = wordsFor(state, now, kmPerHour);
+  /** Shows the texts at a time. */
+  function show(state: TrackState, now: number): void {
+    const { headline, when, status } = wordsFor(state, now);
     element('facts').dataset.status = state.status;
     setText('headline', headline);
     showWhen(when);

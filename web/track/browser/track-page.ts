@@ -11,7 +11,7 @@ const panel = createPanel();
 let current = first;
 
 function showTexts(): void {
-  panel.show(current, map.now(), map.kmPerHour());
+  panel.show(current, map.now());
 }
 
 showTexts();
