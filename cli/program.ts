@@ -1,51 +1,38 @@
-import { closestMatch } from 'leven';
 import type { Config } from '../shared/base/config.ts';
-import { parseCommandLine, UsageError } from '../shared/process/command-line.ts';
-import { operatorName, type Recorded } from './operator.ts';
+import { UsageError } from '../shared/process/command-line.ts';
+import type { Recorded } from './operator.ts';
 
-interface Option {
-  type: 'string' | 'boolean';
-  /** The placeholder of the option's value in the usage, such as `NAME`. */
-  value?: string;
-  /** True if the option is required. The usage then shows it without brackets, and `read` checks that it is given. */
-  isNeeded?: true;
-  /** True if the option has no effect. It is accepted, but not shown in the usage. */
-  isHidden?: true;
-}
+type Camel<Name> = Name extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : Name;
+type NameOf<Flags> = Flags extends `--${infer Name} <${string}`
+  ? Camel<Name>
+  : Flags extends `--${infer Name}`
+    ? Camel<Name>
+    : never;
+type ValueOf<Flags> = Flags extends `${string}<${string}` ? string : true;
 
-const byOption = { type: 'string', value: 'NAME' } as const;
+/** Options by their flags, such as `--name <NAME>`, each with its explanation. */
+type Options = Readonly<Record<string, string>>;
 
-type Options = Readonly<Record<string, Option>>;
+/** The values of the options, by name: `webhookUrl` for `--webhook-url <URL>`. */
+type Values<Needed, Optional> = { [Flags in keyof Needed as NameOf<Flags>]: ValueOf<Flags> } & {
+  [Flags in keyof Optional as NameOf<Flags>]?: ValueOf<Flags>;
+};
 
-type Values<O extends Options> = { [Name in keyof O]?: O[Name]['type'] extends 'boolean' ? boolean : string };
-
-/** The words of a command line after the command's name. */
-export interface Words {
-  next(): string | undefined;
-  /** Returns the next word. Throws UsageError, `COMMAND needs WHAT`, if none is left. */
-  need(what: string): string;
-  /** Throws UsageError, `COMMAND does not accept WORD`, if a word is left over. */
-  end(condition?: string): void;
-}
-
-/**
- * One command. Its texts are wrapped at 60 columns. In examples, `PROGRAM` stands for the words that start the program.
- */
-interface CommandRow<Ctx, O extends Options, Args, Answer> {
+/** One command. In examples, `PROGRAM` stands for the words that start the program. */
+interface CommandRow<Ctx, Needed, Optional, Args, Answer> {
   /** The description of the command in the list of commands. */
   summary: string;
-  /** The argument patterns that the command accepts. The usage shows one line for each. */
-  forms?: readonly string[];
-  /** The options of the command. Every command also accepts `--json`. */
-  options?: O;
+  /** The words after the command's name, such as `<KEYID> [URL]`; those in brackets are optional. */
+  operands?: string;
+  needed?: Needed;
+  /** The optional options. Every command also accepts `--json` and `--by`. */
+  options?: Optional;
   about: string;
-  /** The rows below the help text: an explanation for each option. */
-  rows?: Readonly<Record<string, string>>;
   examples: readonly string[];
-  /** How the command is recorded. Default: never. A command that can be recorded shows the option `--by`. */
+  /** How the command is recorded. Default: never. Only the help of a command that can be recorded shows `--by`. */
   recorded?: Recorded | ((args: Args) => Recorded);
-  /** Reads the arguments of the command. Throws UsageError if they are invalid. */
-  read(words: Words, values: Values<O>): Args;
+  /** Reads the options and operands of the command. Throws UsageError if they are invalid. */
+  read(values: Values<Needed, Optional>, ...operands: string[]): Args;
   /**
    * Executes the command. Resolves with the answer that `--json` prints. `by` is the operator's name, '' if it is not
    * known.
@@ -66,106 +53,30 @@ export interface Environment {
   env: NodeJS.ProcessEnv | undefined;
 }
 
-interface Result {
-  answer: object;
-  hasFailed: boolean;
-  lines(): string[];
-}
-
-export type Command<Ctx> = Pick<
-  CommandRow<Ctx, Options, unknown, object>,
-  'summary' | 'forms' | 'options' | 'about' | 'rows' | 'examples' | 'connectsAlone'
-> & {
-  /** Reads the command line, and returns the function that executes the command. */
-  prepare(words: Words, values: Readonly<Record<string, unknown>>): (ctx: Ctx) => Promise<Result>;
-};
+// biome-ignore lint/suspicious/noExplicitAny: each command has other arguments and another answer.
+export type ProgramCommand = CommandRow<any, Options, Options, any, any>;
 
 /** Defines a command of a program that works on a `Ctx`. Infers the types of options, arguments and answer. */
-export function commandOf<Ctx extends { config: Pick<Config, 'environment'> }>() {
-  return <const O extends Options, Args, Answer extends object>(
-    row: CommandRow<Ctx, O, Args, Answer>,
-  ): Command<Ctx> => ({
-    ...row,
-    options: { by: row.recorded ? byOption : { ...byOption, isHidden: true }, ...row.options },
-    prepare(words, values) {
-      const { by: given, ...others } = values;
-      // A command can have an option `by` of its own.
-      const isOwn = row.options !== undefined && 'by' in row.options;
-      const args = row.read(words, (isOwn ? values : others) as Values<O>);
-      const { recorded = 'never' } = row;
-      return async (ctx) => {
-        const howRecorded = typeof recorded === 'function' ? recorded(args) : recorded;
-        const by = operatorName(ctx.config, given as string | undefined, howRecorded);
-        const answer = await row.run(ctx, args, by);
-        return { answer, hasFailed: row.hasFailed?.(answer) ?? false, lines: () => row.print(answer, ctx) };
-      };
-    },
-  });
-}
+export const commandOf =
+  <Ctx>() =>
+  // biome-ignore lint/complexity/noBannedTypes: no options.
+  <const Needed = {}, const Optional = {}, Args = null, Answer extends object = object>(
+    row: CommandRow<Ctx, Needed, Optional, Args, Answer>,
+  ): ProgramCommand =>
+    row as unknown as ProgramCommand;
 
 /** A program of several commands. */
 export interface Program<Ctx> {
   name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a command that connects on its own has another context.
-  commands: Readonly<Record<string, Command<any>>>;
-  /** Help text about the options of all commands. */
-  common?: string;
+  commands: Readonly<Record<string, ProgramCommand>>;
   examples: readonly string[];
   /** Connects to the servers in the settings, calls `work`, and disconnects. */
   connect(env: NodeJS.ProcessEnv | undefined, work: (ctx: Ctx) => Promise<void>): Promise<void>;
 }
 
-/** Reads a whole command line. Throws UsageError if it is invalid. */
-export function readCommandLine<Ctx>(
-  program: Program<Ctx>,
-  argv: readonly string[],
-): { run(ctx: Ctx | Environment): Promise<Result>; asJson: boolean; connectsAlone: boolean } {
-  const ofCommands = Object.values(program.commands).flatMap(({ options = {} }) => Object.entries(options));
-  const { values, positionals } = parseCommandLine({
-    args: [...argv],
-    allowPositionals: true,
-    options: Object.fromEntries([...ofCommands, ['json', { type: 'boolean' }]] as [string, Option][]),
-  });
-  const [name, ...rest] = positionals;
-  if (name === undefined) throw new UsageError('a command is missing');
-  const command = commandNamed(program, name);
-  if (!command) {
-    const similar = closestMatch(name, Object.keys(program.commands), { maxDistance: 2 });
-    throw new UsageError(`unknown command ${name}${similar ? `: did you mean ${similar}?` : ''}`);
-  }
-  const { json = false, ...given } = values;
-  const foreign = Object.keys(given).find((option) => !Object.hasOwn(command.options ?? {}, option));
-  if (foreign) throw new UsageError(`${name} does not accept --${foreign}`);
-  const words = wordsOf(name, rest);
-  const run = command.prepare(words, given);
-  words.end();
-  return { run, asJson: json === true, connectsAlone: command.connectsAlone === true };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-export const commandNamed = <Ctx>({ commands }: Program<Ctx>, name: string | undefined): Command<any> | undefined =>
-  name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
-
-function wordsOf(command: string, words: string[]): Words {
-  const next = () => words.shift();
-  return {
-    next,
-    need(what) {
-      const word = next();
-      if (!word) throw new UsageError(`${command} needs ${what}`);
-      return word;
-    },
-    end(condition) {
-      const [surplus] = words;
-      if (surplus !== undefined)
-        throw new UsageError([command, 'does not accept', surplus, condition].filter(Boolean).join(' '));
-    },
-  };
-}
-
-/** The help text of a program whose changes are recorded. */
-export const recordedUnder = `Changes are recorded under --by NAME; the default is your
-user name on this system.`;
+/** The command that starts a program. Users start the compiled program by its file, and the source through npm. */
+export const invocation = (program: string): string =>
+  import.meta.filename.endsWith('.js') ? `node dist/cli/${program}.js` : `npm run -s ${program} --`;
 
 /** Reads a time with its zone, such as 2026-11-05T09:30Z. Throws UsageError for any other text. */
 export function readTime(option: string, given: string): Date {

@@ -1,10 +1,11 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
+import { newCommand, optionsOf } from '../cli/parser.ts';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { ConfigError, readConfig } from '../shared/base/config.ts';
 import type { Mode } from '../shared/base/terms.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
-import { asksForHelp, prefixLines } from '../shared/process/command-line.ts';
+import { prefixLines } from '../shared/process/command-line.ts';
 import { type Partner, partnerWith, type Receiver, startReceiver } from './demo/partner.ts';
 import { playLiveRide, playRide, trip } from './demo/play-ride.ts';
 import { createTimeline } from './demo/timeline.ts';
@@ -27,36 +28,23 @@ const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels
 /** The factor by which cars are faster than in real life, so that a drive through the city takes only seconds. */
 const liveDrivingSpeed = 60;
 
-const usage = `Usage: npm run demo [-- [--live] [--open]]
-
-Runs one complete test ride in your terminal, on a private
+const about = `Runs one complete test ride in your terminal, on a private
 service that is removed afterwards. It takes about 15 s, or
-less with a higher SIMULATION_SPEED.
-
-  --live   runs a live ride instead of a test ride: simulated
-           drivers compete for it; about 25 s
-  --open   keeps the service up and runs ride after ride
-           until Ctrl-C, so you can look at the live map
-
-Examples
-  npm run demo
-  npm run demo -- --open
-  npm run demo -- --live
-  SIMULATION_SPEED=5 npm run demo`;
-
-const args = process.argv.slice(2);
-if (asksForHelp(args)) {
-  console.log(usage);
-  process.exit();
-}
-const unexpectedArgument = args.find((arg) => arg !== '--open' && arg !== '--live');
-if (unexpectedArgument !== undefined) {
-  console.error(`demo: unexpected argument ${unexpectedArgument}\n${usage}`);
-  process.exit(2);
-}
-const [staysOpen, isLive] = [args.includes('--open'), args.includes('--live')];
+less with a higher SIMULATION_SPEED.`;
+const command = newCommand('npm run demo --', about, [
+  'PROGRAM --open',
+  'PROGRAM --live',
+  'SIMULATION_SPEED=5 npm run demo',
+])
+  .option('--live', 'runs a live ride instead of a test ride: simulated drivers compete for it; about 25 s', false)
+  .option(
+    '--open',
+    'keeps the service up and runs ride after ride until Ctrl-C, so you can look at the live map',
+    false,
+  );
 
 /** `npm run demo`: starts a private stack and plays one complete ride as a partner. */
+const { open: staysOpen, live: isLive } = await optionsOf<{ open: boolean; live: boolean }>('demo', command);
 const timeline = createTimeline();
 const lines: string[] = [];
 const ending = endSignal();

@@ -1,38 +1,29 @@
 import fs from 'node:fs/promises';
+import { exitCodeOf } from '../cli/parser.ts';
 import { ConfigError } from '../shared/base/config.ts';
-import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
-import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
+import { UsageError } from '../shared/process/command-line.ts';
+import { type FleetArguments, readArguments } from './fleet/arguments.ts';
 import { showFigures } from './fleet/figures.ts';
 import { startFleet } from './fleet/fleet.ts';
 import { Refusal } from './fleet/gateway-client.ts';
-import { selectStack } from './stack/asked-stack.ts';
+import { stackSettings } from './stack/asked-stack.ts';
 import { reachableHost } from './stack/settings.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 
 /**
  * `npm run fleet`: runs simulated drivers on a running stack, or with the keys of existing drivers on another service.
  */
-process.exitCode = await main().catch((error: Error) => {
-  const hint = error instanceof UsageError ? ' (npm run fleet -- --help)' : '';
-  console.error(prefixLines('fleet', problemOf(error)) + hint);
-  return error instanceof UsageError ? 2 : 1;
-});
+process.exitCode = await exitCodeOf('fleet', main, () => ' (npm run fleet -- --help)', problemOf);
 process.exit();
 
 async function main(): Promise<number> {
-  const given = process.argv.slice(2);
-  if (asksForHelp(given)) {
-    console.log(usage);
-    return 0;
-  }
-  const { argv, settings } = selectStack('fleet', given);
-  const args = readArguments(argv, process.env);
+  const args = readArguments(process.argv.slice(2), process.env);
   const ending = endSignal();
-  if (args.keysFile !== undefined && args.url !== undefined) {
-    await drive(args, args.url, await readKeysFile(args.keysFile), ending);
+  if (args.keys !== undefined && args.url !== undefined) {
+    await drive(args, args.url, await readKeysFile(args.keys), ending);
     return 0;
   }
-  const env = await settings();
+  const env = await stackSettings('fleet', args.port);
   const url = args.url ?? `http://${reachableHost(env.HOST)}:${env.PORT || 4100}`;
   // Imported late, because it loads the MongoDB driver: an invalid command line is reported before that.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
@@ -77,7 +68,7 @@ async function readKeysFile(file: string): Promise<string[]> {
 }
 
 function problemOf(error: Error): string {
-  if (error instanceof UsageError || error instanceof ConfigError || error instanceof Refusal) return error.message;
+  if (error instanceof ConfigError || error instanceof Refusal) return error.message;
   const { code } = (error.cause ?? error) as { code?: string };
   return code ? `the service does not answer (${code})` : error.message;
 }

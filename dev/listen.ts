@@ -1,6 +1,7 @@
+import { exitCodeOf } from '../cli/parser.ts';
 import { keyHint } from '../shared/keys/key-format.ts';
-import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
-import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
+import { UsageError } from '../shared/process/command-line.ts';
+import { type ListenArguments, readArguments } from './listen/arguments.ts';
 import { pagesOf } from './listen/feed.ts';
 import { eventLine, forward } from './listen/forward.ts';
 import { endSignal, sleep } from './stack/signals.ts';
@@ -12,20 +13,11 @@ import { styled } from './terminal/style.ts';
 const receiverPauseMs = 1_000;
 
 /** `npm run listen`: forwards the events of a key to a receiver on this machine. */
-process.exitCode = await main().catch((error: Error) => {
-  const hint = error instanceof UsageError ? ' (npm run listen -- --help)' : '';
-  console.error(prefixLines('listen', error.message) + hint);
-  return error instanceof UsageError ? 2 : 1;
-});
+process.exitCode = await exitCodeOf('listen', main, () => ' (npm run listen -- --help)');
 process.exit();
 
 async function main(): Promise<number> {
-  const given = process.argv.slice(2);
-  if (asksForHelp(given)) {
-    console.log(usage);
-    return 0;
-  }
-  const args = readArguments(given, process.env);
+  const args = readArguments(process.argv.slice(2), process.env);
   const url = args.url ?? (await newestStack());
   await listen(args, url, endSignal());
   return 0;

@@ -28,13 +28,12 @@ import { flushHealth } from './webhooks/report/health-log.ts';
 const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]
 
-Runs the jobs of the named pools, or of all pools:
-  ${poolNames.join(' ')}
+Runs the jobs of the named pools, or of all pools:${poolNames.join(' ').replaceAll(/(.{1,58})(?: |$)/g, '\n  $1')}
 
 The settings come from the environment: MONGO_URL, REDIS_URL
 and PUBLIC_BASE_URL are required, SECRETS_KEY for the
-webhooks pools, mail and messages, SMTP_URL and MAIL_FROM for
-mail, SMS_URL and SMS_FROM for messages.
+webhooks pools, mail and messages, SMTP_URL and MAIL_FROM
+for mail, SMS_URL and SMS_FROM for messages.
 docs/settings.md lists all settings.
 
 Examples

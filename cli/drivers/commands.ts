@@ -1,4 +1,4 @@
-import type { Need } from '../../shared/base/terms.ts';
+import { type Need, needs } from '../../shared/base/terms.ts';
 import {
   createDriver,
   type NewDriver,
@@ -10,73 +10,54 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
-import { commandOf, type Program, recordedUnder, type Words } from '../program.ts';
+import { commandOf, type Program } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
 import { listedDrivers, tableOf } from './list.ts';
 
 const command = commandOf<MongoContext>();
-const driverIdOf = (words: Words) => ({ driverId: words.need('a DRIVERID') });
+const driverIdOf = (_values: object, driverId = '') => ({ driverId });
 const shownWith = labelledBy({
   driverId: 'Driver id',
   key: 'Secret key',
   suspended: 'Suspended',
   revoked: 'Revoked',
 });
-const needed = (value: string) => ({ type: 'string', value, isNeeded: true }) as const;
 
 /** `npm run drivers`: manages drivers and their keys. */
 export const drivers: Program<MongoContext> = {
   name: 'drivers',
-  common: `
-${recordedUnder}`,
   examples: ['PROGRAM list', 'PROGRAM create --help'],
   connect: connectTo({ needsSecretsKey: false }),
   commands: {
     create: command({
       summary: 'creates a driver and prints the key once',
+      needed: {
+        '--name <NAME>': 'shown to partners, up to 100 characters',
+        '--phone <PHONE>': 'shown once the driver is chosen',
+        '--vehicle <VEHICLE>': 'such as "Toyota Prius, blue"',
+        '--plate <PLATE>': "the car's licence plate",
+        '--car-type <TYPE>': 'which ride requests the driver receives: regular, comfort or family',
+        '--seats <N>': 'number of passenger seats, 1 to 20',
+      },
       options: {
-        name: needed('NAME'),
-        phone: needed('PHONE'),
-        vehicle: needed('VEHICLE'),
-        plate: needed('PLATE'),
-        'car-type': needed('regular|comfort|family'),
-        seats: needed('N'),
-        rating: { type: 'string', value: '0..5' },
-        equipment: { type: 'string', value: 'LIST' },
+        '--rating <RATING>': '0 to 5; default: 5',
+        '--equipment <LIST>': `needs that the driver can serve: ${needs.join(', ')}, separated by commas`,
       },
       about: `Creates a driver and prints the driver's secret key. It is
 not shown again.`,
-      rows: {
-        '--name NAME': 'shown to partners, up to 100 characters',
-        '--phone PHONE': 'shown once the driver is chosen',
-        '--vehicle VEHICLE': 'such as "Toyota Prius, blue"',
-        '--plate PLATE': "the car's licence plate",
-        '--car-type TYPE': 'which ride requests the driver receives',
-        '--seats N': 'number of passenger seats, 1 to 20',
-        '--rating RATING': '0 to 5; default: 5',
-        '--equipment LIST':
-          'needs that the driver can serve:\nwheelchair, child_seat, pet,\nlarge_luggage, assistance,\nseparated by commas',
-        '--json': 'prints { driverId, key } in one line',
-      },
       recorded: 'by name',
       examples: [
         `PROGRAM create --name "Dana Okoye" \\
     --phone +12025550100 --vehicle "Toyota Prius, blue" \\
     --plate "T 104" --car-type regular --seats 4 --json`,
       ],
-      read(words, { name, phone, vehicle, plate, 'car-type': carType, seats, rating, equipment }): NewDriver {
-        words.end();
-        return {
-          name: required('name', name),
-          phone: required('phone', phone),
-          vehicle: required('vehicle', vehicle),
-          plate: required('plate', plate),
-          carType: required('car-type', carType) as NewDriver['carType'],
-          seats: numberOption('seats', required('seats', seats)),
-          rating: rating === undefined ? undefined : numberOption('rating', rating),
-          ...(equipment !== undefined && { equipment: listOption(equipment) as Need[] }),
-        };
-      },
+      read: ({ name, phone, vehicle, plate, carType, seats, rating, equipment }): NewDriver => ({
+        ...{ name, phone, vehicle, plate },
+        carType: carType as NewDriver['carType'],
+        seats: numberOption('seats', seats),
+        rating: rating === undefined ? undefined : numberOption('rating', rating),
+        ...(equipment !== undefined && { equipment: listOption(equipment) as Need[] }),
+      }),
       async run({ nowMs }, driver, by) {
         const made = await createDriver(driver);
         await recordAudit(nowMs, by, { action: 'driver_created', about: made.driverId });
@@ -95,7 +76,7 @@ each secret key.`,
     }),
     suspend: command({
       summary: "refuses a driver's key and ends their ride",
-      forms: ['DRIVERID'],
+      operands: '<DRIVERID>',
       about: `Refuses the driver's key from its next request on. Within
 seconds the driver's offers are withdrawn and the ride that
 the driver is on is cancelled.`,
@@ -111,7 +92,7 @@ the driver is on is cancelled.`,
     }),
     resume: command({
       summary: 'accepts a suspended key again',
-      forms: ['DRIVERID'],
+      operands: '<DRIVERID>',
       about: 'Accepts the key of a suspended driver again.',
       recorded: 'by name',
       examples: ['PROGRAM resume driver_1a2B3c4D5e6F7g'],
@@ -125,7 +106,7 @@ the driver is on is cancelled.`,
     }),
     rotate: command({
       summary: 'replaces the secret key of a driver',
-      forms: ['DRIVERID'],
+      operands: '<DRIVERID>',
       about: `Gives a driver a new secret key and prints it once. The old
 key stops working at once. An active ride continues.`,
       recorded: 'by name',
@@ -140,7 +121,7 @@ key stops working at once. An active ride continues.`,
     }),
     revoke: command({
       summary: "revokes a driver's key permanently",
-      forms: ['DRIVERID'],
+      operands: '<DRIVERID>',
       about: 'Like suspend, but permanent: resume is not possible.',
       recorded: 'by name',
       examples: ['PROGRAM revoke driver_1a2B3c4D5e6F7g'],
@@ -154,11 +135,6 @@ key stops working at once. An active ride continues.`,
     }),
   },
 };
-
-function required(option: string, value: string | undefined): string {
-  if (!value) throw new UsageError(`create needs --${option}`);
-  return value;
-}
 
 const listOption = (value: string): string[] => value.split(',').map((word) => word.trim());
 

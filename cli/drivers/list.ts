@@ -1,6 +1,6 @@
 import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
 import { aligned, printable, truncate } from '../columns.ts';
-import { invocation } from '../help.ts';
+import { invocation } from '../program.ts';
 
 interface ListedDriver {
   driverId: string;

@@ -15,13 +15,11 @@ import { canSendMail, storeMail } from '../../shared/mail/mail.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
-import { commandOf, type Program, recordedUnder, type Words } from '../program.ts';
+import { commandOf, type Program } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
 import { accountFor, listedKeys, tableOf } from './list.ts';
 
 const command = commandOf<MongoContext>();
-const count = { type: 'string', value: 'N' } as const;
-const accountOption = { type: 'string', value: 'EMAIL' } as const;
 const shownWith = labelledBy({
   keyId: 'Key id',
   key: 'Secret key',
@@ -36,42 +34,33 @@ const shownWith = labelledBy({
   remaining: 'Remaining',
   unopened: 'Unopened',
 });
-const keyIdOf = (words: Words) => ({ keyId: words.need('a KEYID') });
+const keyIdOf = (_values: object, keyId = '') => ({ keyId });
 
 /** `npm run keys`: manages the partners' keys. */
 export const keys: Program<MongoContext> = {
   name: 'keys',
-  common: `
-${recordedUnder}`,
   examples: ['PROGRAM create --name Desk --mode test', 'PROGRAM set-webhook --help'],
   connect: connectTo({ needsSecretsKey: true }),
   commands: {
     create: command({
       summary: 'creates a key and prints its two secrets once',
+      needed: {
+        '--name <NAME>': 'name of the key, up to 100 characters',
+        '--mode <test|live>': 'test rides get simulated drivers',
+      },
       options: {
-        name: { type: 'string', value: 'NAME', isNeeded: true },
-        mode: { type: 'string', value: 'test|live', isNeeded: true },
-        'webhook-url': { type: 'string', value: 'URL' },
-        account: accountOption,
+        '--webhook-url <URL>': 'receives the events of its rides',
+        '--account <EMAIL>': 'owner of the key; default: the operator',
       },
       about: `Creates a key and prints its secret key and signing secret.
 Neither is shown again.`,
-      rows: {
-        '--name NAME': 'name of the key, up to 100 characters',
-        '--mode test|live': 'test rides get simulated drivers',
-        '--webhook-url URL': 'receives the events of its rides',
-        '--account EMAIL': 'owner of the key; default: the operator',
-        '--json': 'prints one line of JSON',
-      },
       recorded: 'by name',
       examples: [
         'PROGRAM create --name Desk --mode test',
         `PROGRAM create --name Desk --mode live --json \\
     --webhook-url https://partner.example/events`,
       ],
-      read(words, { name, mode, account: email, 'webhook-url': webhookUrl }) {
-        words.end();
-        if (!name) throw new UsageError('create needs --name NAME');
+      read({ name, mode, account: email, webhookUrl }) {
         if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
         return { name, mode: mode as Mode, email: checkedEmail(email), webhookUrl };
       },
@@ -86,17 +75,17 @@ Neither is shown again.`,
     }),
     list: command({
       summary: 'lists all keys, without their secrets',
-      options: { account: accountOption },
+      options: { '--account <EMAIL>': 'only the keys of this account' },
       about: `Lists all keys, or those of one account, oldest first, with
 the last characters of each secret key.`,
       examples: ['PROGRAM list', 'PROGRAM list --account ops@partner.example', 'PROGRAM list --json'],
-      read: (_words, { account: email }) => checkedEmail(email),
+      read: ({ account }) => checkedEmail(account),
       run: (_ctx, email) => listedKeys(email),
       print: (listed, { nowMs }) => tableOf(listed, nowMs, process.stdout.columns),
     }),
     rotate: command({
       summary: 'replaces the secret key',
-      forms: ['KEYID'],
+      operands: '<KEYID>',
       about: `Replaces the secret key and prints the new one once. The old
 one stops working at once. Rides, webhook URL and signing
 secret do not change.`,
@@ -112,7 +101,7 @@ secret do not change.`,
     }),
     revoke: command({
       summary: 'revokes a key permanently',
-      forms: ['KEYID'],
+      operands: '<KEYID>',
       about: `Revokes a key permanently, from its next request on. Its
 rides continue, and their events are still sent.`,
       recorded: 'by name',
@@ -127,8 +116,8 @@ rides continue, and their events are still sent.`,
     }),
     'set-webhook': command({
       summary: 'sets the default webhook URL of a key',
-      forms: ['KEYID URL', 'KEYID --none'],
-      options: { none: { type: 'boolean' } },
+      operands: '<KEYID> [URL]',
+      options: { '--none': 'removes the URL' },
       about: `Sets the webhook URL for the rides of a key that have no
 webhookUrl of their own. With --none, only rides that have
 one send events.`,
@@ -138,10 +127,9 @@ one send events.`,
     https://partner.example/events`,
         'PROGRAM set-webhook key_1a2B3c4D5e6F7g --none',
       ],
-      read(words, { none }) {
-        const { keyId } = keyIdOf(words);
-        if (none) words.end('with --none');
-        return { keyId, url: none ? null : words.need('a URL, or --none') };
+      read({ none }, keyId = '', url) {
+        if (none ? url !== undefined : !url) throw new UsageError('set-webhook needs either a URL or --none');
+        return { keyId, url: url ?? null };
       },
       async run(ctx, { keyId, url }, by) {
         if (await setWebhookUrl(ctx.config, keyId, url, 'anyone')) await recordOnKey(ctx, 'webhook_url_set', keyId, by);
@@ -157,7 +145,7 @@ one send events.`,
     }),
     'roll-secret': command({
       summary: 'replaces the signing secret of a key',
-      forms: ['KEYID'],
+      operands: '<KEYID>',
       about: `Gives a key a new signing secret and prints it once. The
 next delivery attempt is signed with it.`,
       recorded: 'by name',
@@ -174,8 +162,12 @@ next delivery attempt is signed with it.`,
     }),
     limit: command({
       summary: 'sets how many rides a key can create',
-      forms: ['KEYID --per-minute N --per-hour N', 'KEYID --default'],
-      options: { 'per-minute': count, 'per-hour': count, default: { type: 'boolean' } },
+      operands: '<KEYID>',
+      options: {
+        '--per-minute <N>': 'rides in any 60 seconds',
+        '--per-hour <N>': 'rides in any hour',
+        '--default': 'removes the limit of the key',
+      },
       about: `Sets how many rides a key can create in any 60 seconds and
 in any hour, from its next request on. Without an own limit
 or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perHour}.`,
@@ -185,8 +177,7 @@ or with --default, these are ${contractLimit.perMinute} and ${contractLimit.perH
     --per-minute 300 --per-hour 3000`,
         'PROGRAM limit key_1a2B3c4D5e6F7g --default',
       ],
-      read(words, { 'per-minute': perMinute, 'per-hour': perHour, default: isDefault }) {
-        const { keyId } = keyIdOf(words);
+      read({ perMinute, perHour, default: isDefault }, keyId = '') {
         const isLimit = perMinute !== undefined && perHour !== undefined;
         if (isDefault ? (perMinute ?? perHour) !== undefined : !isLimit)
           throw new UsageError('limit needs either --per-minute N and --per-hour N, or --default');

@@ -3,7 +3,7 @@ import type { CreationLimit } from '../../shared/keys/api-key.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { aligned, printable, truncate } from '../columns.ts';
-import { invocation } from '../help.ts';
+import { invocation } from '../program.ts';
 
 type ListedKey = {
   keyId: string;

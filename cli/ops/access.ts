@@ -15,8 +15,8 @@ const shownEntries = 1_000;
 export const accessCommands = {
   tokens: command({
     summary: "creates, lists or revokes operators' tokens",
-    forms: ['create --owner NAME', 'list', 'revoke TOKENID'],
-    options: { owner: { type: 'string', value: 'NAME' } },
+    operands: '<create|list|revoke> [TOKENID]',
+    options: { '--owner <NAME>': 'owner of the new token; default: you' },
     about: `A personal token opens /ops on the operators' port of an
 API process. If OPS_AUTH is "personal", it also reads
 /metrics, for example as the token of Prometheus. It is
@@ -27,14 +27,14 @@ Without --owner, it belongs to the operator who creates it.`,
       'PROGRAM tokens create --owner prometheus',
       'PROGRAM tokens revoke optoken_1a2B3c4D5e6F7g',
     ],
-    read(words, { owner }) {
-      const word = words.next();
+    read({ owner }, word, tokenId = '') {
       const action = actions.find((known) => known === word);
       if (!action) throw new UsageError(`tokens needs one of: ${actions.join(', ')}`);
       if (owner !== undefined && action !== 'create') throw new UsageError(`tokens ${action} does not accept --owner`);
+      if ((action === 'revoke') !== (tokenId !== '')) throw new UsageError('revoke, and only revoke, needs a TOKENID');
       if (owner !== undefined && !/^[^\p{C}]{1,100}$/u.test(owner.trim()))
         throw new UsageError('--owner needs a name of 1 to 100 characters');
-      return { action, owner: owner?.trim(), tokenId: action === 'revoke' ? words.need('a TOKENID') : '' };
+      return { action, owner: owner?.trim(), tokenId };
     },
     recorded: ({ action }) => (action === 'list' ? 'never' : 'by name'),
     async run(ctx, { action, owner, tokenId }, by): Promise<TokensAnswer> {
@@ -58,25 +58,20 @@ Without --owner, it belongs to the operator who creates it.`,
   audit: command({
     summary: 'lists who did what on the command line',
     options: {
-      since: { type: 'string', value: 'TIME' },
-      by: { type: 'string', value: 'NAME' },
-      action: { type: 'string', value: 'ACTION' },
+      '--since <TIME>': 'only entries since then; default: 30 days',
+      '--by <NAME>': 'only the entries of this operator',
+      '--action <ACTION>': 'only these entries, such as key_revoked',
     },
     about: `Lists the operators' commands that changed something and
 their visits to the operators' pages, the newest first, at
 most ${shownEntries}. Entries are kept for 365 days
 (DELETE_AUDIT_AFTER_DAYS).`,
-    rows: {
-      '--since TIME': 'only entries since then; default: 30 days',
-      '--by NAME': 'only the entries of this operator',
-      '--action ACTION': 'only these entries, such as key_revoked',
-    },
     examples: [
       'PROGRAM audit --by anna',
       `PROGRAM audit \\
     --since 2026-11-05T09:30Z --action pool_paused`,
     ],
-    read(_words, { since, action, by }) {
+    read({ since, action, by }) {
       const known = auditActions.find((one) => one === action);
       if (action !== undefined && !known) throw new UsageError(`unknown action ${action}`);
       return { since: since === undefined ? undefined : readTime('since', since), action: known, by };

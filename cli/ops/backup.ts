@@ -13,30 +13,22 @@ import { recordAudit } from '../operator.ts';
 import { commandOf } from '../program.ts';
 
 const command = commandOf<Context>();
-const keyFile = { type: 'string', value: 'FILE' } as const;
 const shownHeld = 20;
 
 export const backupCommands = {
   backup: command({
     summary: 'copies all data into a folder',
-    options: { to: { type: 'string', value: 'DIR', isNeeded: true }, 'key-file': keyFile },
+    needed: { '--to <DIR>': 'a folder that is empty or does not exist' },
+    options: { '--key-file <FILE>': '32 bytes in base64; encrypts the files in the format of age' },
     about: `Copies all collections of MongoDB into a new folder while
 the service runs, compressed, with a manifest of counts and
 checksums. With --key-file, the files are encrypted. Redis
 and SECRETS_KEY are not part of a backup.`,
-    rows: {
-      '--to DIR': 'a folder that is empty or does not exist',
-      '--key-file FILE': '32 bytes in base64; encrypts the files\nin the format of age',
-    },
     examples: [
       `PROGRAM backup \\
     --to /backup/2026-11-05 --key-file backup.key`,
     ],
-    read(words, { to, 'key-file': file }) {
-      words.end();
-      if (!to) throw new UsageError('backup needs --to DIR');
-      return { to, file };
-    },
+    read: ({ to, keyFile }) => ({ to, file: keyFile }),
     recorded: 'if known',
     async run(ctx, { to, file }, by) {
       const manifest = await writeBackup(ctx.config.secrets.mongoUrl, to, await readKey(file));
@@ -51,26 +43,19 @@ and SECRETS_KEY are not part of a backup.`,
   }),
   restore: command({
     summary: 'restores a backup, checks it or resumes its rides',
-    forms: ['--from DIR', '--check', '--resume'],
     options: {
-      from: { type: 'string', value: 'DIR' },
-      'key-file': keyFile,
-      check: { type: 'boolean' },
-      resume: { type: 'boolean' },
+      '--from <DIR>': 'restores this backup',
+      '--key-file <FILE>': 'the key of an encrypted backup',
+      '--check': 'lists references to missing documents and held rides; exits with code 1 if a reference is broken',
+      '--resume': 'releases the held rides',
     },
     about: `Restores a backup into an empty database, after migrate and
 while no other process of the service runs. Rides that were
 under way are held: nothing changes them, and their timers
 and events wait. What was sent after the backup is unknown
 to it: the service would send these events again.`,
-    rows: {
-      '--key-file FILE': 'the key of an encrypted backup',
-      '--check': 'lists references to missing documents and\nheld rides; exits with code 1 if a\nreference is broken',
-      '--resume': 'releases the held rides',
-    },
     examples: ['PROGRAM restore --from /backup/2026-11-05', 'PROGRAM restore --check', 'PROGRAM restore --resume'],
-    read(words, { from, check, resume, 'key-file': file }) {
-      words.end();
+    read({ from, check, resume, keyFile: file }) {
       if ([from, check, resume].filter((one) => one !== undefined).length !== 1)
         throw new UsageError('restore needs one of --from DIR, --check and --resume');
       if (file !== undefined && from === undefined) throw new UsageError('--key-file needs --from DIR');

@@ -12,7 +12,7 @@ import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-histor
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
-import { commandOf, type Program, readTime, recordedUnder, type Words } from '../program.ts';
+import { commandOf, type Program, readTime } from '../program.ts';
 import { accessCommands } from './access.ts';
 import { backupCommands } from './backup.ts';
 import { doctorCommands } from './doctor.ts';
@@ -22,7 +22,6 @@ import { waitingCommands } from './waiting.ts';
 import { assertRedis, kinds, resendAll, type Suspendable, setPaused, setSuspended, waitForRedis } from './work.ts';
 
 const command = commandOf<Context>();
-const time = { type: 'string', value: 'TIME', isNeeded: true } as const;
 const shownWith = labelledBy({
   accountId: 'Account id',
   activeKeys: 'Active keys',
@@ -40,8 +39,6 @@ const sweepLimitMs = 60_000;
 /** `npm run ops`: shows and changes the running service for operators. */
 export const ops: Program<Context> = {
   name: 'ops',
-  common: `
-${recordedUnder}`,
   examples: ['PROGRAM queues', 'PROGRAM suspend --help'],
   async connect(env, work) {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
@@ -60,16 +57,15 @@ ${recordedUnder}`,
     ...waitingCommands,
     pause: command({
       summary: 'stops the workers of a pool from starting jobs',
-      forms: ['POOL'],
+      operands: '<POOL>',
       recorded: 'by name',
       about: `Pauses the workers of a pool: they finish their active jobs
 and start no new ones. Jobs wait until resume. If Redis
 loses its data, the pause ends.`,
       examples: ['PROGRAM pause webhooks'],
-      read(words) {
-        const word = words.next();
+      read(_values, word) {
         const pool = poolNamed(word);
-        if (!pool) throw unknownWord(word, 'pool', `pause needs a POOL: ${poolNames.join(' ')}`);
+        if (!pool) throw new UsageError(`unknown pool ${word}; pause needs a POOL: ${poolNames.join(' ')}`);
         return { pool };
       },
       run: (ctx, args, by) => setPaused(ctx, { ...args, by }, true),
@@ -77,14 +73,14 @@ loses its data, the pause ends.`,
     }),
     resume: command({
       summary: 'ends a pause or a suspension',
-      forms: ['POOL', 'account|key|driver ID'],
+      operands: '<POOL|KIND> [ID]',
       recorded: 'by name',
-      about: 'Resumes a paused pool, or ends a suspension.',
+      about: 'Resumes a paused pool, or ends the suspension of an\naccount, a key or a driver.',
       examples: ['PROGRAM resume webhooks', 'PROGRAM resume key key_1a2B3c4D5e6F7g'],
-      read(words) {
-        const word = words.next();
+      read(_values, word, id) {
         const pool = poolNamed(word);
-        return pool ? { pool } : parseSuspendable('resume', word, words);
+        if (pool && id !== undefined) throw new UsageError(`resume ${pool} does not accept ${id}`);
+        return pool ? { pool } : parseSuspendable('resume', word, id);
       },
       run: (ctx, args, by) =>
         'pool' in args ? setPaused(ctx, { ...args, by }, false) : setSuspended(ctx, { ...args, by }, false),
@@ -114,13 +110,12 @@ automatically after Redis has lost its data.`,
     }),
     ride: command({
       summary: 'shows the history of a ride, or cancels it',
-      forms: ['RIDEID'],
-      options: { cancel: { type: 'boolean' } },
+      operands: '<RIDEID>',
+      options: { '--cancel': 'cancels the ride; the partner is notified as for a ride that the partner cancels' },
       about: `Shows the history of a ride and the deliveries of its
 events, without names, phone numbers or addresses.`,
-      rows: { '--cancel': 'cancels the ride; the partner is notified as for\na ride that the partner cancels' },
       examples: ['PROGRAM ride ride_1a2B3c4D5e6F7g', 'PROGRAM ride ride_1a2B3c4D5e6F7g --cancel'],
-      read: (words, { cancel }) => ({ rideId: words.need('a RIDEID'), cancel }),
+      read: ({ cancel }, rideId = '') => ({ rideId, cancel }),
       recorded: ({ cancel }) => (cancel ? 'by name' : 'never'),
       async run(ctx, { rideId, cancel }, by): Promise<RideHistory & { cancelled?: true }> {
         if (!cancel) return rideHistory(rideId);
@@ -134,7 +129,7 @@ events, without names, phone numbers or addresses.`,
     }),
     suspend: command({
       summary: 'suspends an account, a key or a driver',
-      forms: ['account|key|driver ID'],
+      operands: '<account|key|driver> <ID>',
       recorded: 'by name',
       about: `Refuses a key, all keys of an account, or a driver's key
 from the next request on. Rides of partners continue and
@@ -142,30 +137,26 @@ their events are sent; a driver's ride and offers end. Users
 of a suspended account can view their dashboard, but change
 nothing.`,
       examples: ['PROGRAM suspend key key_1a2B3c4D5e6F7g', 'PROGRAM suspend account acct_1a2B3c4D5e6F7g'],
-      read: (words) => parseSuspendable('suspend', words.next(), words),
+      read: (_values, word, id) => parseSuspendable('suspend', word, id),
       run: (ctx, args, by) => setSuspended(ctx, { ...args, by }, true),
       print: (answer) => shownWith(afterSuspension(answer))(answer),
     }),
     resend: command({
-      summary: 'lists or resends the events that failed in a\nperiod',
-      options: { since: time, until: time, key: { type: 'string', value: 'KEYID' }, send: { type: 'boolean' } },
+      summary: 'lists or resends the events that failed in a period',
+      needed: { '--since <TIME>': 'start of the period', '--until <TIME>': 'its end' },
+      options: { '--key <KEYID>': 'only the events of this key', '--send': 'resends the listed events' },
       about: `Lists the events whose attempt failed or timed out in a
 period and that have not been delivered since, for example
 after an outage of this service's network. With --send,
 resends them: marked X-Service-Redelivery, in order within
 each ride, at most 10 per second and key. A repeat resends
 only events that are neither pending nor delivered.`,
-      rows: { '--key': 'only the events of this key', '--send': 'resends the listed events' },
       examples: [
         `PROGRAM resend \\
     --since 2026-11-05T09:30Z --until 2026-11-05T10:05Z`,
       ],
-      read(words, { key, send, ...values }) {
-        words.end();
-        const stretch = {
-          since: readTime('since', needed('since', values.since)),
-          until: readTime('until', needed('until', values.until)),
-        };
+      read({ key, send, since, until }) {
+        const stretch = { since: readTime('since', since), until: readTime('until', until) };
         if (stretch.since >= stretch.until) throw new UsageError('--since must be before --until');
         return { stretch, keyId: key, send };
       },
@@ -179,13 +170,13 @@ only events that are neither pending nor delivered.`,
     }),
     erase: command({
       summary: 'erases the personal data of a ride',
-      forms: ['RIDEID'],
+      operands: '<RIDEID>',
       recorded: 'by name',
       about: `Erases the personal data of a ride that has ended and has no
 pending events, instead of 30 days after its end
 (ERASE_AFTER_DAYS). This cannot be undone.`,
       examples: ['PROGRAM erase ride_1a2B3c4D5e6F7g'],
-      read: (words) => ({ rideId: words.need('a RIDEID') }),
+      read: (_values, rideId = '') => ({ rideId }),
       async run(ctx, { rideId }, by) {
         const accountId = await eraseRide(rideId);
         await recordAudit(ctx.now(), by, { action: 'ride_erased', accountId, about: rideId });
@@ -202,20 +193,11 @@ pending events, instead of 30 days after its end
 
 const poolNamed = (word: string | undefined): PoolName | undefined => poolNames.find((known) => known === word);
 
-const unknownWord = (word: string | undefined, what: string, needed: string): UsageError =>
-  new UsageError(word === undefined ? needed : `unknown ${what} ${word}; ${needed}`);
-
-function parseSuspendable(name: string, word: string | undefined, words: Words): Suspendable {
+function parseSuspendable(name: string, word: string | undefined, id: string | undefined): Suspendable {
   const kind = kinds.find((known) => known === word);
-  if (!kind) throw unknownWord(word, 'kind', `${name} needs one of: ${kinds.join(', ')}`);
-  const id = words.next();
+  if (!kind) throw new UsageError(`unknown kind ${word}; ${name} needs one of: ${kinds.join(', ')}`);
   if (!id) throw new UsageError(`${name} ${kind} needs an ID`);
   return { kind, id };
-}
-
-function needed(option: string, given: string | undefined): string {
-  if (given === undefined) throw new UsageError(`resend needs --${option} TIME`);
-  return given;
 }
 
 type Subject = { accountId?: string; driverId?: string; pool?: string };

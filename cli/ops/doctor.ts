@@ -14,13 +14,9 @@ import { commandOf, type Environment } from '../program.ts';
 
 const command = commandOf<Environment>();
 const checked = {
-  'https-target': { type: 'string', value: 'URL' },
-  disk: { type: 'string', value: 'DIR' },
+  '--https-target <URL>': 'an https address, which gets a HEAD request; default: none',
+  '--disk <DIR>': 'a folder on the disk to check; default: here',
 } as const;
-const checkedRows = {
-  '--https-target URL': 'an https address, which gets a HEAD\nrequest; default: none',
-  '--disk DIR': 'a folder on the disk to check;\ndefault: here',
-};
 
 /** The commands that work while a server or a setting is at fault: they connect on their own. */
 export const doctorCommands = {
@@ -31,7 +27,6 @@ export const doctorCommands = {
 replica set, Redis, DNS, outgoing HTTPS, the mail server,
 the disk and the certificate of PUBLIC_BASE_URL. Each check
 takes at most 3 seconds. Exits with code 1 if one is red.`,
-    rows: checkedRows,
     examples: [
       `PROGRAM doctor \\
     --https-target https://partner.example`,
@@ -44,26 +39,21 @@ takes at most 3 seconds. Exits with code 1 if one is red.`,
   }),
   bundle: command({
     summary: 'collects facts for a report about a fault',
-    options: {
-      to: { type: 'string', value: 'FILE.tar.gz', isNeeded: true },
-      log: { type: 'string', value: 'FILES' },
-      ...checked,
-    },
+    needed: { '--to <FILE.tar.gz>': 'the file to write' },
+    options: { '--log <FILES>': 'log files, separated by commas', ...checked },
     about: `Collects the findings of doctor, the names of the settings,
 the states of the queues, versions and the last log lines.
 Contains no keys, names, phones, addresses or other personal
 data: of the settings only numbers and words from a list, of
 the logs only known fields.`,
-    rows: { '--log FILES': 'log files, separated by commas', ...checkedRows },
     examples: [
       `PROGRAM bundle --to report.tar.gz \\
     --log /var/log/rides/api.log`,
     ],
     connectsAlone: true,
-    read(words, values) {
-      if (!values.to) throw new UsageError('bundle needs --to FILE.tar.gz');
-      const logs = values.log?.split(',').flatMap((file) => file.trim() || []) ?? [];
-      return { to: values.to, logs, ...readChecked(words, values) };
+    read({ to, log, ...values }) {
+      const logs = log?.split(',').flatMap((file) => file.trim() || []) ?? [];
+      return { to, logs, ...readChecked(values) };
     },
     async run({ env }, { to, logs, ...examination }) {
       const { publicBaseUrl } = readValidSettings(env).config;
@@ -89,9 +79,7 @@ the logs only known fields.`,
   }),
 };
 
-function readChecked(words: { end(): void }, values: { 'https-target'?: string; disk?: string }) {
-  words.end();
-  const { 'https-target': httpsTarget, disk = '.' } = values;
+function readChecked({ httpsTarget, disk = '.' }: { httpsTarget?: string; disk?: string }) {
   if (httpsTarget !== undefined && !(URL.canParse(httpsTarget) && httpsTarget.startsWith('https://')))
     throw new UsageError('--https-target needs an address that begins with https://');
   return { httpsTarget, disk: path.resolve(disk) };

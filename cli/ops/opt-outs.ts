@@ -17,18 +17,21 @@ type OptOutsAnswer =
 export const optOutCommands = {
   'opt-outs': command({
     summary: 'lists or clears numbers that want no texts',
-    forms: ['list', 'clear NUMBERID'],
+    operands: '<list|clear> [NUMBERID]',
     about: `Lists the last 100 phone numbers that the provider reported
 as opted out, or lets one get text messages again. Numbers
 are not stored: an id stands for each, and the message that
 was refused names the ride. The ride's history names the id
 too. With the provider, the person must also opt in again,
 usually with a text that says START.`,
-    examples: ['PROGRAM opt-outs list', 'PROGRAM opt-outs clear number_0a1b2c3d4e5f60718293a4b5c6d7e8f901234567'],
-    read(words) {
-      const word = words.next();
+    examples: [
+      'PROGRAM opt-outs list',
+      'PROGRAM opt-outs clear \\\n    number_0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
+    ],
+    read(_values, word, numberId) {
       if (word !== 'list' && word !== 'clear') throw new UsageError('opt-outs needs one of: list, clear');
-      return { numberId: word === 'clear' ? words.need('a NUMBERID') : undefined };
+      if ((word === 'clear') !== Boolean(numberId)) throw new UsageError('clear, and only clear, needs a NUMBERID');
+      return { numberId };
     },
     recorded: ({ numberId }) => (numberId ? 'by name' : 'never'),
     async run(ctx, { numberId }, by): Promise<OptOutsAnswer> {

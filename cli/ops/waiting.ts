@@ -1,5 +1,4 @@
 import type { Context } from '../../shared/base/context.ts';
-import { UsageError } from '../../shared/process/command-line.ts';
 import { readBacklogReport, readQueues } from '../../shared/process/ops/queue-states.ts';
 import { listFailingKeys } from '../../shared/webhooks/delivery-health.ts';
 import { commandOf } from '../program.ts';
@@ -11,7 +10,6 @@ const command = commandOf<Context>();
 export const waitingCommands = {
   queues: command({
     summary: 'shows waiting jobs and how late they are',
-    options: { by: { type: 'string', isHidden: true } },
     about: `Shows the jobs of each queue in Redis and, from MongoDB, how
 many events, timers, mails and text messages wait, how late
 the oldest is,
@@ -28,16 +26,12 @@ part from MongoDB.`,
   }),
   keys: command({
     summary: 'lists the keys whose deliveries all fail',
-    options: { failing: { type: 'boolean', isNeeded: true }, by: { type: 'string', isHidden: true } },
+    needed: { '--failing': 'the program keys lists all keys' },
     about: `Lists the keys whose last 5 or more events all failed, with
 the reason, the account, and when the account was notified
 by mail.`,
     examples: ['PROGRAM keys --failing', 'PROGRAM keys --failing --json'],
-    read(words, { failing }) {
-      words.end();
-      if (!failing) throw new UsageError('keys needs --failing; the program keys lists all keys');
-      return null;
-    },
+    read: () => null,
     run: () => listFailingKeys(),
     print: failingLines,
   }),

@@ -3,20 +3,12 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { hostsOf } from './settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
-/** The arguments of a command without `--port`, and the settings of the selected stack or server. */
-interface Selection {
-  argv: string[];
-  settings(): Promise<NodeJS.ProcessEnv>;
-}
-
-/** Selects the stack for a command of `program`: a running one, or the server in the environment. */
-export function selectStack(program: string, args: string[]): Selection {
-  const { port, argv } = extractPort(args);
-  return { argv, settings: () => settingsOf(program, port) };
-}
-
-/** The settings of the selected stack, or of the environment. Prints the selection on standard error. */
-async function settingsOf(program: string, port: number | undefined): Promise<NodeJS.ProcessEnv> {
+/**
+ * The settings of the stack on a port, of the newest stack, or of the environment, for a command of `program`. Prints
+ * the selection on standard error.
+ */
+export async function stackSettings(program: string, asked?: string): Promise<NodeJS.ProcessEnv> {
+  const port = asked === undefined ? undefined : Number(asked || NaN);
   if (port !== undefined && !Number.isInteger(port)) throw new UsageError('--port must be a number');
   const stacks = await runningStacks();
   const stack = chooseStack(stacks, port);
@@ -42,14 +34,4 @@ function chooseStack(stacks: StackState[], port: number | undefined): StackState
     (candidate) =>
       (port === undefined || candidate.port === port) && (!MONGO_URL || candidate.env.MONGO_URL === MONGO_URL),
   );
-}
-
-/** Separates `--port N` from the command's own arguments. */
-function extractPort(args: string[]): { port?: number; argv: string[] } {
-  const index = args.findIndex((arg) => arg === '--port' || arg.startsWith('--port='));
-  if (index === -1) return { argv: args };
-  const [option = ''] = args.slice(index, index + 1);
-  const joined = option.startsWith('--port=');
-  const value = joined ? option.slice('--port='.length) : args[index + 1];
-  return { port: Number(value || NaN), argv: [...args.slice(0, index), ...args.slice(index + (joined ? 1 : 2))] };
 }

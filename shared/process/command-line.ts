@@ -1,21 +1,8 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
-
 /**
  * Thrown for an invalid command line, which ends the process with exit code 2. The message is one line for the user.
  */
 export class UsageError extends Error {
   override name = 'UsageError';
-}
-
-/** Like `parseArgs`, but throws UsageError with a message of one line. */
-export function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    // Removes the hint about dashes that Node adds as a second sentence or line.
-    const [problem = ''] = (error as Error).message.split(/\.? To specify|\n/);
-    throw new UsageError(problem.replace(/^Unknown option/, 'unknown option').replace(/^Option /, ''));
-  }
 }
 
 /** Throws UsageError if the command line has any argument. */

@@ -112,8 +112,8 @@ describe('the arguments of npm run fleet', () => {
   });
 
   const wrong: [args: string[], problem: RegExp][] = [
-    [[], /--drivers is missing/],
-    [['--drivers', '5'], /--area is missing/],
+    [[], /required option '--area <LAT,LNG,KM>'/],
+    [['--area', '1,2,3'], /--drivers is missing/],
     [['--drivers', '0', '--area', '1,2,3'], /--drivers must be a whole number from 1/],
     [['--drivers', '5', '--area', '91,2,3'], /--area must be/],
     [['--drivers', '5', '--area', '1,2'], /--area must be/],
@@ -121,7 +121,7 @@ describe('the arguments of npm run fleet', () => {
     [['--drivers', '5', '--area', '1,2,3', '--speed', '-1'], /--speed/],
     [['--drivers', '5', '--area', '1,2,3', '--url', 'ftp://x'], /--url must be an address/],
     [['--keys', 'file', '--area', '1,2,3'], /--keys needs --url/],
-    [['--fleet'], /unknown option '--fleet'/],
+    [['--area', '1,2,3', '--fleet'], /unknown option '--fleet'/],
   ];
   for (const [args, problem] of wrong) {
     it(`these arguments are refused: ${args.join(' ') || 'none'}`, () => {

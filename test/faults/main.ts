@@ -1,65 +1,52 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { exitCodeOf, newCommand } from '../../cli/parser.ts';
 import { usedMongo } from '../../dev/servers/given-mongo.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
-import { wrapped } from '../../dev/terminal/style.ts';
-import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
+import { UsageError } from '../../shared/process/command-line.ts';
 import { startRun } from '../support/run.ts';
 import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
 
-const usage = `Usage: npm run faults -- [--rounds N [--replica-set]]
-           [--only NAME[,NAME]] [--figures]
-           [--fuzz [--cases N]] [--short] [--seed N]
-
-Tries to break the promises of the service: kills processes
+const about = `Tries to break the promises of the service: kills processes
 and servers under load, empties Redis, and checks the result.
-
-  --rounds N     run N rounds of faults; without any option
-                 18, with --replica-set 5
-  --replica-set  run the rounds on a replica set, whose
-                 primary steps down
-  --short        shorter outages and fewer trials
-  --seed N       repeat the choices of another run, which
-                 printed this seed
-  --only NAME    measure only these figures
-  --figures      measure every figure, about an hour
-  --fuzz         send 100,000 generated requests, or --cases N
 
 TEST_MONGO_URL=mongodb://HOST uses that MongoDB, and skips
 what needs the embedded engine.
 
-Figures
-${wrapped(figures.map(({ name }) => name).join(', '), 58)
-  .map((line) => `  ${line}`)
-  .join('\n')}
+Figures: ${figures.map(({ name }) => name).join(', ')}`;
 
-Examples
-  npm run faults -- --rounds 18 --short
-  npm run faults -- --only kills,races
-  npm run faults -- --fuzz --cases 20000`;
+const command = newCommand('npm run faults --', about, [
+  'PROGRAM --rounds 18 --short',
+  'PROGRAM --only kills,races',
+  'PROGRAM --fuzz --cases 20000',
+])
+  .option('--rounds <N>', 'runs N rounds of faults; without any option 18, with --replica-set 5')
+  .option('--replica-set', 'runs the rounds on a replica set, whose primary steps down', false)
+  .option('--short', 'shorter outages and fewer trials', false)
+  .option('--seed <N>', 'repeats the choices of another run, which printed this seed')
+  .option('--only <NAMES>', 'measures only these figures, separated by commas')
+  .option('--figures', 'measures every figure, about an hour', false)
+  .option('--fuzz', 'sends 100,000 generated requests, or --cases N', false)
+  .option('--cases <N>', 'number of generated requests', '100000');
+
+interface Options {
+  seed?: string;
+  rounds?: string;
+  cases: string;
+  only?: string;
+  figures: boolean;
+  fuzz: boolean;
+  replicaSet: boolean;
+  short: boolean;
+}
 
 /** `npm run faults`: tries to break the promises of the service. Resolves with exit code 0 only if none was broken. */
 async function main(): Promise<number> {
-  if (asksForHelp(process.argv.slice(2))) {
-    console.log(usage);
-    return 0;
-  }
-  const { values } = parseCommandLine({
-    options: {
-      seed: { type: 'string' },
-      rounds: { type: 'string' },
-      cases: { type: 'string', default: '100000' },
-      only: { type: 'string' },
-      figures: { type: 'boolean', default: false },
-      fuzz: { type: 'boolean', default: false },
-      'replica-set': { type: 'boolean', default: false },
-      short: { type: 'boolean', default: false },
-    },
-  });
+  const values = command.parse().opts<Options>();
   const names = values.only?.split(',') ?? [];
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
   if (unknown.length > 0) throw new UsageError(`unknown figure: ${unknown.join(', ')}`);
@@ -67,7 +54,7 @@ async function main(): Promise<number> {
   const asked = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
   const isGiven = Boolean(process.env.TEST_MONGO_URL);
   const chosen = asked.filter(({ needsEngine }) => !(isGiven && needsEngine));
-  const asksForRounds = values.rounds !== undefined || values['replica-set'] || (asked.length === 0 && !values.fuzz);
+  const asksForRounds = values.rounds !== undefined || values.replicaSet || (asked.length === 0 && !values.fuzz);
   const withRounds = asksForRounds && !isGiven;
   const skipped = asked.filter((figure) => !chosen.includes(figure)).map(({ name }) => name);
   if (asksForRounds && !withRounds) skipped.push('rounds');
@@ -82,8 +69,8 @@ async function main(): Promise<number> {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
   if (withRounds) {
-    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '18'));
-    const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values['replica-set'] };
+    const rounds = wholeNumber('rounds', values.rounds ?? (values.replicaSet ? '5' : '18'));
+    const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values.replicaSet };
     parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
   }
   if (values.fuzz) {
@@ -139,9 +126,5 @@ function wholeNumber(name: string, text: string): number {
   return Number(text);
 }
 
-process.exitCode = await main().catch((error: Error) => {
-  const isUsage = error instanceof UsageError;
-  console.error(`faults: ${error.message}${isUsage ? `\n${usage}` : ''}`);
-  return isUsage ? 2 : 1;
-});
+process.exitCode = await exitCodeOf('faults', main, () => ' (npm run faults -- --help)');
 process.exit();

@@ -11,28 +11,22 @@ const car = '--car-type comfort --seats 4';
 const key = 'create --name x --mode test';
 const period = '--since 2026-11-05T09:30Z';
 
-/** The command lines that each program refuses as invalid, and those that fail although they are valid. */
+/**
+ * The command lines that each program refuses as invalid, and those that fail although they are valid. commander refuses
+ * missing and surplus words and unknown options: one case of each is enough.
+ */
 const refused = {
   keys: {
     invalid: [
       '',
       'nonsense',
-      'toString',
-      'list key_x',
-      'revoke key_x --name x',
-      'rekey key_x',
       'limit key_x',
       'limit key_x --per-minute 5',
       'create --nonsense',
       'create --name',
-      'create --mode test',
-      'create --name x',
       'create --name x --mode LIVE',
-      `${key} --none`,
       `${key} --account x`,
       'rotate',
-      'revoke',
-      'roll-secret',
       'set-webhook',
       'set-webhook --none',
       'set-webhook key_x',
@@ -53,16 +47,9 @@ const refused = {
   drivers: {
     invalid: [
       'create',
-      dana,
-      `${dana} --car-type comfort`,
       `${dana} --car-type comfort --seats four`,
       `${dana} ${car} --rating x`,
       `${dana} ${car} driver_x`,
-      'list driver_x',
-      'suspend',
-      'resume',
-      'rotate',
-      'revoke',
     ],
     failing: [
       'suspend driver_unknown',
@@ -82,44 +69,26 @@ const refused = {
   },
   ops: {
     invalid: [
-      'queues mail',
       'keys',
-      'keys --failing x',
-      'pause',
       'pause nonsense',
-      'pause mail webhooks',
       'pause mail --by ',
-      'resume',
       'resume ride x',
-      'suspend',
       'suspend mail',
       'suspend key',
-      'suspend key x y',
-      'ride',
-      'ride x y',
-      'ride x --force',
-      'erase',
-      'erase x --cancel',
-      'sweep x',
       'sweep --by',
-      'sweep --send',
       `resend ${period}`,
       `resend ${period.replace('Z', '')} --until 2026-11-05T10:05Z`,
       `resend ${period} --until 2026-11-05T09:29Z`,
-      'tokens',
       'tokens show',
       'tokens list --owner x',
       'tokens revoke',
       'audit --action nonsense',
       'audit --since yesterday',
       'backup',
-      'backup --to x y',
       'restore',
       'restore --from x --check',
       'restore --check --key-file x',
-      'doctor x',
       'doctor --https-target http://x',
-      'bundle',
     ],
     failing: [
       ...['ride ride_unknown', 'erase ride_unknown'],
@@ -180,12 +149,12 @@ describe('a mistyped command', () => {
     it(`"${line}" is refused with the nearest command, ${similar}`, async () => {
       const { code, err } = await runToEnd(keys, line.split(' '), testSettings());
       expect(code).to.equal(2);
-      expect(err[0]).to.match(new RegExp(`: did you mean ${similar}\\?$`));
+      expect(err[0]).to.match(new RegExp(`\\(Did you mean ${similar}\\?\\)$`));
     });
   }
 
   it('a command that resembles none is refused without a guess', async () => {
     const { err } = await runToEnd(keys, ['nonsense'], testSettings());
-    expect(err[0]).to.equal('keys: unknown command nonsense');
+    expect(err[0]).to.equal("keys: unknown command 'nonsense'");
   });
 });

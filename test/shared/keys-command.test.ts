@@ -11,8 +11,6 @@ import { mailsTo, someone } from '../support/mails.ts';
 import { testConfig, testContext, testSettings } from '../support/service.ts';
 import { newMember } from '../support/team.ts';
 
-const commandNames = Object.keys(keys.commands);
-
 describe('the command line of keys', () => {
   before(async () => {
     const ctx = await testContext();
@@ -226,14 +224,6 @@ describe('the command line of keys', () => {
 
     it('the list replaces control characters in names', () => {
       expect(tableOf([{ ...key, name: 'a\u001b[31m\nb' }], now)[1]).to.match(/ a \[31m b$/);
-    });
-  });
-
-  describe('--help', () => {
-    it('each command has its own help, also as "help COMMAND"', async () => {
-      const texts = await Promise.all(commandNames.map(async (name) => (await run(name, '--help')).out.join('\n')));
-      expect(new Set(texts)).to.have.property('size', commandNames.length);
-      expect((await run('help', 'rotate')).out).to.deep.equal((await run('rotate', '--help')).out);
     });
   });
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { ops } from '../../cli/ops/commands.ts';
-import { readCommandLine } from '../../cli/program.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
@@ -12,6 +11,7 @@ import { assertRedisWorks, readRedisState } from '../../shared/base/redis/redis-
 import { redisProblemOf, redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { scraper } from '../../shared/process/ops/scrape.ts';
 import { redisSettings, startWarnings } from '../../shared/process/ops/watch.ts';
+import { runCommand } from '../support/command-line.ts';
 import { useFolder } from '../support/folder.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { ask } from '../support/redis-group.ts';
@@ -99,13 +99,13 @@ describe('a full Redis', () => {
 
   it('ops queues names a full Redis and still shows its queues, and commands that write to it are refused', async () => {
     const full = { ...service, redis, queues: createQueues(redis, ctx.log) };
-    const run = (...words: string[]) => readCommandLine(ops, words).run(full);
-    const { answer, lines: shown } = await run('queues');
+    const run = (...words: string[]) => runCommand(ops, words, full);
+    const { answer, text } = await run('queues');
     expect(answer).to.include({ redis: 'redis_full' });
-    expect(shown()[0]).to.equal(`${redisProblemTexts.redis_full}.`);
-    expect(shown()[1]).to.match(/^POOL +WAITING/);
-    const refused = await run('pause', 'mail').catch((error: Error) => error);
-    expect(refused).to.include({ code: 'unavailable', message: redisProblemTexts.redis_full });
+    const [first, second] = text.split('\n');
+    expect(first).to.equal(`${redisProblemTexts.redis_full}.`);
+    expect(second).to.match(/^POOL +WAITING/);
+    expect(await run('pause', 'mail', '--by', 'Grace')).to.include({ code: 1, text: redisProblemTexts.redis_full });
   });
 
   it('a Redis that has room again is no longer reported as full', async () => {

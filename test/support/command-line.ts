@@ -1,7 +1,5 @@
-import { type Program, readCommandLine } from '../../cli/program.ts';
+import type { Program } from '../../cli/program.ts';
 import { runProgram } from '../../cli/run-program.ts';
-import { AppError } from '../../shared/base/errors.ts';
-import { UsageError } from '../../shared/process/command-line.ts';
 
 export interface CommandResult {
   /** The exit code. */
@@ -21,13 +19,14 @@ export async function runCommand<Ctx>(
   argv: readonly string[],
   ctx: Ctx,
 ): Promise<CommandResult> {
-  try {
-    const { answer, hasFailed, lines } = await readCommandLine(program, argv).run(ctx);
-    return { code: hasFailed ? 1 : 0, answer, text: lines().join('\n') };
-  } catch (error) {
-    if (!(error instanceof UsageError || error instanceof AppError)) throw error;
-    return { code: error instanceof UsageError ? 2 : 1, answer: null, text: error.message };
-  }
+  let shown = { answer: null as unknown, text: '' };
+  const onOpen: Program<Ctx> = { ...program, connect: (_env, work) => work(ctx) };
+  const { code, err } = await captured(() =>
+    runProgram(onOpen, argv, {}, (answer, lines) => {
+      shown = { answer, text: lines.join('\n') };
+    }),
+  );
+  return { code, ...shown, ...(shown.answer === null && { text: err[0]?.replace(`${program.name}: `, '') ?? '' }) };
 }
 
 /** A command line that ran to its end: its exit code, and the lines on standard output and standard error. */
@@ -46,14 +45,19 @@ export async function runToEnd<Ctx>(
   argv: readonly string[],
   settings: NodeJS.ProcessEnv,
 ): Promise<ProgramRun> {
+  const run = await captured(() => runProgram(program, argv, settings));
+  return { ...run, json: () => JSON.parse(run.out[0] ?? '') };
+}
+
+/** Runs a program, and resolves with its exit code and with what it printed. */
+async function captured(run: () => Promise<number>): Promise<{ code: number; out: string[]; err: string[] }> {
   const out: string[] = [];
   const err: string[] = [];
   const { log, error } = console;
   console.log = (line: unknown) => void out.push(String(line));
-  console.error = (line: unknown) => void err.push(String(line));
+  console.error = (line: unknown) => void err.push(...String(line).split('\n'));
   try {
-    const code = await runProgram(program, argv, settings);
-    return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
+    return { code: await run(), out, err };
   } finally {
     Object.assign(console, { log, error });
   }

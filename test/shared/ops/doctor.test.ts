@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { ops } from '../../../cli/ops/commands.ts';
-import type { Environment } from '../../../cli/program.ts';
 import { startRedis } from '../../../dev/servers/redis.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
 import { redisProblemTexts } from '../../../shared/base/redis-problem.ts';
@@ -17,7 +16,7 @@ import { migrate } from '../../../shared/process/migrate.ts';
 import { safeLogLines, tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
 import { examine } from '../../../shared/process/ops/doctor/doctor.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { runCommand, runToEnd } from '../../support/command-line.ts';
+import { runToEnd } from '../../support/command-line.ts';
 import { useFolder } from '../../support/folder.ts';
 import { startMailServer } from '../../support/mail-server.ts';
 import { ownDatabase } from '../../support/own-database.ts';
@@ -207,14 +206,13 @@ describe('ops doctor', () => {
   });
 
   it('the command prints one line per check, what to do after red ones, and exits with code 1 if one is red', async () => {
-    const ctx = (more: Record<string, string>): Environment => ({ env: settings(more), config: testConfig() });
-    const plain = { PUBLIC_BASE_URL: 'http://127.0.0.1:9' };
-    const red = await runCommand(ops, ['doctor'], ctx({ ...plain, REDIS_URL: 'redis://127.0.0.1:9' }) as never);
-    expect(red.code).to.equal(1);
-    expect(red.text)
+    const atFault = { PUBLIC_BASE_URL: 'http://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' };
+    const { code, out } = await runToEnd(ops, ['doctor'], settings(atFault));
+    expect(code).to.equal(1);
+    expect(out[0])
       .to.match(/^ok {7}settings/m)
       .and.match(/^RED {6}Redis .*\n {28}Start Redis, or correct REDIS_URL/m);
-    expect(red.text).to.match(/^skipped {2}Redis eviction/m);
+    expect(out[0]).to.match(/^skipped {2}Redis eviction/m);
   });
 
   describe('ops bundle', () => {

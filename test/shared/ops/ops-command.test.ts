@@ -45,7 +45,7 @@ describe('the command line of operators', () => {
     expect((await run(['opt-outs', 'clear', numberId])).out.join('\n')).to.include('It gets text messages again.');
     expect((await run(['audit', '--action', 'opt_out_cleared'])).out.join('\n')).to.include(numberId);
     expect((await run(['opt-outs', 'clear', numberId])).err).to.deep.equal(['ops: No opted-out number has this id']);
-    expect((await run(['opt-outs'])).err.join('\n')).to.include('opt-outs needs one of: list, clear');
+    expect((await run(['opt-outs', 'show'])).err.join('\n')).to.include('opt-outs needs one of: list, clear');
   });
 
   it('queues prints a table, and marks a paused pool until it is resumed', async () => {

@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { ops as program } from '../../../cli/ops/commands.ts';
 import { failingLines } from '../../../cli/ops/print.ts';
-import { readCommandLine } from '../../../cli/program.ts';
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
-import { AppError } from '../../../shared/base/errors.ts';
 import { newMailId } from '../../../shared/base/ids.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
@@ -19,6 +17,7 @@ import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
+import { runCommand } from '../../support/command-line.ts';
 import { signedIn } from '../../support/dashboard.ts';
 import { endedRide, personalIn } from '../../support/ended-rides.ts';
 import { textOf } from '../../support/pages.ts';
@@ -36,13 +35,14 @@ describe('ops commands', () => {
   /** Runs a command line without printing the answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each command has a different answer.
   async function ops(line: string): Promise<any> {
-    const { run } = readCommandLine(program, [...line.split(' '), '--by', 'Grace']);
-    return (await run(api.ctx)).answer;
+    const { answer, text } = await runCommand(program, [...line.split(' '), '--by', 'Grace'], api.ctx);
+    if (answer === null) throw new Error(text);
+    return answer;
   }
   const refusal = (line: string) =>
     ops(line).then(
       () => 'done',
-      (error) => (error instanceof AppError ? error.message : Promise.reject(error)),
+      ({ message }) => message,
     );
   const lastEntry = (accountId: string) => AuditModel.findOne({ accountId }).sort({ at: -1 }).lean();
 
