@@ -1,4 +1,4 @@
-import { type Field, fault } from '../kit/fields.tsx';
+import { type Field, fault } from '../kit/declared-fields.tsx';
 import { isOnEarth, linkFault } from './coordinates.ts';
 import { PlaceField } from './place-field.tsx';
 import { placeIn, type TripPlace } from './trip-places.ts';
