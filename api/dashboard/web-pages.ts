@@ -26,10 +26,10 @@ import { makeChange, type PageRoute } from '../http/route.ts';
 import { faultsIn, validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { manualOfferSchema } from '../rides/fields.ts';
+import { manualOfferSchema } from '../rides/field-types.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { describeRequest, handleWith, respond } from '../web-part.ts';
-import type { DashboardStreams } from './streams.ts';
+import type { DashboardStreams } from './dashboard-streams.ts';
 
 /** The objects of the process that pages use. */
 export interface PageParts {

@@ -6,7 +6,7 @@ import { mostNotes } from '../../shared/rides/driver-notes.ts';
 import { readJsonBody } from '../http/body.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<{ rideId: string; number: number }>('DriverSeen', {
   rideId: Joi.string().required().description('The ride that you are on.'),

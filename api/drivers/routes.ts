@@ -1,11 +1,11 @@
 import type { Route } from '../http/route.ts';
 import { declineRequest } from './decline-request.ts';
+import type { DriverApi, DriverOperation } from './driver-operation.ts';
 import { goOffline } from './go-offline.ts';
 import { goOnline } from './go-online.ts';
 import { listRequests } from './list-requests.ts';
 import { makeOffer } from './make-offer.ts';
 import { markSeen } from './mark-seen.ts';
-import type { DriverApi, DriverOperation } from './operation.ts';
 import { reportPosition } from './report-position.ts';
 import { showOutcome } from './show-outcome.ts';
 import { showOwnRide } from './show-own-ride.ts';

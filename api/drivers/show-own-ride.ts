@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { exampleRideId, exampleWish, ride } from '../../shared/rides/driver/driver-schemas.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { get } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const answer = objectSchema(
   { ride: { anyOf: [ride, { type: 'null' }], description: '`null` while you are not on a ride.' } },

@@ -8,8 +8,8 @@ import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
-import { originOf } from './authenticate.ts';
-import type { DriverOperation } from './operation.ts';
+import { originOf } from './authenticate-driver.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<{ rideId: string }>('DriverStep', {
   rideId: Joi.string().required().description('The ride that you are on.'),

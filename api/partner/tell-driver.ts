@@ -3,11 +3,11 @@ import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { messageNumber, rideId, status } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
-import { textUpTo } from '../rides/fields.ts';
+import { textUpTo } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
-import { exampleRideId, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, success } from './request-fields.ts';
 
 const schema = bodySchema<{ text: string }>('DriverMessageText', {
   text: textUpTo(300).disallow('').min(1).required().description('The message, at most 300 characters.'),

@@ -15,7 +15,7 @@ import {
 } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
-import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
+import { etaMinutes, money, reference, text, textUpTo } from './field-types.ts';
 import { pickupTime } from './pickup-time.ts';
 
 const location = Joi.object<Location>({

@@ -220,7 +220,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'acknowledges a manual step without doing it',
     edits: [
       {
-        file: 'shared/rides/manual-steps.js',
+        file: 'shared/rides/apply-manual-step.js',
         find: 'if (lacksDriver(step.step, ride.status))',
         replace: "if (step.step === 'withdraw') return null;\n        if (lacksDriver(step.step, ride.status))",
       },

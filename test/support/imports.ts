@@ -85,7 +85,8 @@ const pureFiles = [
   'shared/webhooks/sign.ts',
   'shared/webhooks/failure-reasons.ts',
 ];
-const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
+const purePackages =
+  /^(node:crypto|node:zlib|intl-messageformat|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
 
 /** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {

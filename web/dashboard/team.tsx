@@ -15,7 +15,7 @@ import {
 import { characterFault } from '../../shared/base/shown-text.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { SentRequest } from '../kit/answer.ts';
-import { choice, fault, text } from '../kit/fields.tsx';
+import { choice, fault, text } from '../kit/declared-fields.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { accountField } from '../kit/form-fields.ts';
 import { page } from '../kit/page.tsx';

@@ -3,7 +3,7 @@ import type { Command } from '../../shared/rides/decide.ts';
 import type { Actor, Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { SentRequest } from '../kit/answer.ts';
-import { cancelQuestion } from '../kit/cancel-ride.tsx';
+import { cancelQuestion } from '../kit/cancel-question.tsx';
 import { moneyText } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
 import { page } from '../kit/page.tsx';

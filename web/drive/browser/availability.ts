@@ -1,5 +1,5 @@
+import { call, errorOf } from './call-gateway.ts';
 import { setText } from './elements.ts';
-import { call, errorOf } from './gateway.ts';
 import { findPosition, positionFault } from './position.ts';
 
 interface Listener {

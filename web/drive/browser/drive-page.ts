@@ -10,10 +10,10 @@ import {
   rideWords,
 } from '../drive-words.ts';
 import { createAvailability } from './availability.ts';
+import { type Answer, errorOf, outcomeOf, serverNow } from './call-gateway.ts';
 import { createCards } from './cards.ts';
 import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
-import { type Answer, errorOf, outcomeOf, serverNow } from './gateway.ts';
 import { onHold } from './hold.ts';
 import { createOutbox } from './outbox.ts';
 import { createReports } from './position.ts';

@@ -1,6 +1,6 @@
 import { runWithLock } from '../../kit/browser/read-stream.ts';
 import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
-import { type Answer, call } from './gateway.ts';
+import { type Answer, call } from './call-gateway.ts';
 
 /** Backoff between tries without a network. The page also tries at once when it notices that the network is back. */
 const retryMs = [1_000, 2_000, 4_000, 8_000];

@@ -1,5 +1,5 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
-import { call } from './gateway.ts';
+import { call } from './call-gateway.ts';
 
 /** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;

@@ -6,7 +6,7 @@ import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '.
 import { carType } from '../../shared/rides/public-schemas.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
 const pointPattern = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;

@@ -6,9 +6,9 @@ import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { reference, unixTime } from '../rides/fields.ts';
-import { exampleRideId, limit, opaqueCursor } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import { reference, unixTime } from '../rides/field-types.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, limit, opaqueCursor } from './request-fields.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
 
 interface ListQuery {

@@ -4,7 +4,7 @@ import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
-import type { Authenticators } from './authenticate.ts';
+import type { Authenticators } from './authenticate-driver.ts';
 
 /** The dependencies of the gateway's routes. */
 export interface DriverApi extends Authenticators {

@@ -15,9 +15,9 @@ import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
-import { distanceKm, exampleRideId, exampleTrackUrl } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { distanceKm, exampleRideId, exampleTrackUrl } from './request-fields.ts';
 import { warnOfRide } from './warnings.ts';
 
 const { pickupAt, ...given } = schemasIn('creation');

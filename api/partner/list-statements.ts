@@ -10,8 +10,8 @@ import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
 import { list, paramOf } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
-import { exampleRideId, limit, opaqueCursor } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, limit, opaqueCursor } from './request-fields.ts';
 
 const monthParameter = Joi.string()
   .custom((value: string, helpers) => (isMonth(value) ? value : helpers.error('month.form')))

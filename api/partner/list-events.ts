@@ -8,8 +8,8 @@ import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
-import { limit, opaqueCursor } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { limit, opaqueCursor } from './request-fields.ts';
 
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
