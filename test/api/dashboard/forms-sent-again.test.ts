@@ -5,7 +5,7 @@ import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/a
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { completeTeam } from '../../../shared/accounts/team.ts';
+import { completeTeam } from '../../../shared/accounts/change-team.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';

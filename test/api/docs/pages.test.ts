@@ -17,7 +17,7 @@ import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { documentation } from '../../../web/docs/documentation.ts';
 import { errorAnswers } from '../../../web/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../web/docs/markdown.ts';
-import { readDocFiles, versionsOf } from '../../../web/docs/pages.ts';
+import { readDocFiles, versionsOf } from '../../../web/docs/docs-pages.ts';
 import { openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';

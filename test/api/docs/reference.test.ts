@@ -8,7 +8,7 @@ import { needs as allNeeds } from '../../../shared/base/terms.ts';
 import { documentation } from '../../../web/docs/documentation.ts';
 import { Highlighted } from '../../../web/docs/highlight.tsx';
 import { blockInfo } from '../../../web/docs/markdown.ts';
-import { eventPageName, operationPageName } from '../../../web/docs/pages.ts';
+import { eventPageName, operationPageName } from '../../../web/docs/docs-pages.ts';
 import { searchOptions } from '../../../web/docs/search-options.ts';
 import { assetUrl } from '../../../web/kit/assets.ts';
 import { codeBlocksOf } from '../../docs/page-run.ts';

@@ -9,7 +9,7 @@ import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { acquireLease } from '../../../workers/periodic/lease.ts';
-import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
+import { progressKey } from '../../../workers/periodic/sweeper/sweeper-progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
 import { newRide } from '../../support/rides.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { UsageProgressModel } from '../../../shared/usage/usage-progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
