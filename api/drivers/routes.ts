@@ -5,6 +5,7 @@ import { goOffline } from './go-offline.ts';
 import { goOnline } from './go-online.ts';
 import { listRequests } from './list-requests.ts';
 import { makeOffer } from './make-offer.ts';
+import { markSeen } from './mark-seen.ts';
 import { reportPosition } from './report-position.ts';
 import { showOutcome } from './show-outcome.ts';
 import { showOwnRide } from './show-own-ride.ts';
@@ -27,6 +28,7 @@ export const driverOperations: readonly DriverOperation[] = [
   declineRequest,
   showOwnRide,
   ...driverSteps,
+  markSeen,
   showTrips,
   streamDriver,
 ];

@@ -3,6 +3,7 @@ import { desk } from '../desk/desk-page.tsx';
 import { deskRide } from '../desk/desk-ride.tsx';
 import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
+import { rideChanges } from '../desk/ride-changes.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { OfDashboard } from '../kit/answer.ts';
 import type { Page } from '../kit/page.tsx';
@@ -29,7 +30,19 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  ...[overview, confirm, desk, deskRide, savedPlaces, deskSettings, receipt, rides, testConsole, ...ridePageRoutes],
+  ...[
+    overview,
+    confirm,
+    desk,
+    deskRide,
+    rideChanges,
+    savedPlaces,
+    deskSettings,
+    receipt,
+    rides,
+    testConsole,
+    ...ridePageRoutes,
+  ],
   ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];
 

@@ -87,6 +87,11 @@ const cases: Record<string, FormCase> = {
   },
   '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
   '/desk/rides/:rideId/cancel': { status: 303 },
+  '/desk/rides/:rideId/change/trip': {
+    status: 303,
+    fields: () => ({ at: '40.7, -74', pickupTime: '', passengers: '2', need_pet: 'yes' }),
+  },
+  '/desk/rides/:rideId/change/details': { status: 303, fields: () => ({ passenger: 'Ann', notes: 'side entrance' }) },
   '/desk/hint': { status: 200, needsNoId: true },
   '/desk/search': { status: 404, needsNoId: true },
   '/desk/settings': { status: 303, fields: ({ key }) => ({ key: key._id }) },
