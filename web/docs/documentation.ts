@@ -2,10 +2,6 @@ import { gzipSync } from 'node:zlib';
 import type { Config } from '../../shared/base/config.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { renderDocPage } from './doc-page.tsx';
-import type { Audience } from './error-answers.ts';
-import { parseMarkdown } from './markdown.ts';
-import { openApiDocument } from './openapi.ts';
-import type { OpenApiDocument } from './openapi-types.ts';
 import {
   type DocPage,
   docPage,
@@ -19,7 +15,11 @@ import {
   versionsOf,
   withBaseUrl,
   withPagesBelow,
-} from './pages.ts';
+} from './docs-pages.ts';
+import type { Audience } from './error-answers.ts';
+import { parseMarkdown } from './markdown.ts';
+import { openApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
 import { postmanCollection } from './postman.ts';
 import { driversReference, partnersReference } from './reference.ts';
 
