@@ -16,6 +16,7 @@ import { retrieveRide } from './retrieve-ride.ts';
 import { retrieveUsage } from './retrieve-usage.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
+import { tellDriver } from './tell-driver.ts';
 import { withWarnings } from './warnings.ts';
 import { webhookSources } from './webhook-sources.ts';
 
@@ -29,6 +30,7 @@ export const partnerOperations: readonly PartnerOperation[] = [
   changeRequest,
   raiseFare,
   cancelRide,
+  tellDriver,
   fareHint,
   listEvents,
   listRideEvents,

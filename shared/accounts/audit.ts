@@ -23,6 +23,7 @@ export const auditActions = [
   'limit_changed',
   'offer_accepted',
   'ride_cancelled',
+  'ride_changed',
   'ride_erased',
   'events_resent',
   'desk_key_chosen',

@@ -1,8 +1,9 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedOfferId } from '../base/ids.ts';
-import { applyAction } from './change-ride.ts';
-import type { Command } from './decide.ts';
+import { applyAction, changeRide } from './change-ride.ts';
+import { type Command, decide } from './decide.ts';
+import { wrongPin } from './pin.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
@@ -12,7 +13,8 @@ export type ManualStep =
   /** Without a price or an ETA, the value of the simulated driver is used. */
   | { step: 'offer'; price?: number; etaMinutes?: number }
   | { step: 'withdraw'; offerId: string }
-  | { step: (typeof plainManualSteps)[number] };
+  | { step: 'start'; pin?: string }
+  | { step: Exclude<(typeof plainManualSteps)[number], 'start'> };
 
 /**
  * The steps without arguments. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
@@ -23,9 +25,9 @@ export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel'
 /**
  * Applies a manual step to a test ride of a key. The lifecycle table applies as to any other change, and the script of
  * the ride's scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`,
- * `live_ride`, and the errors of `decide` for a step that the ride's status does not allow.
+ * `live_ride`, for a start `wrong_pin` and `pin_locked`, and the errors of `decide` for a step that the ride's status does not allow.
  */
-export function applyManualStep(
+export async function applyManualStep(
   ctx: Context,
   rideId: string,
   step: ManualStep,
@@ -37,7 +39,20 @@ export function applyManualStep(
     if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
     return commandOf(ride, step, origin);
   };
-  return applyAction(ctx, rideId, command, owner, origin);
+  if (step.step !== 'start') return applyAction(ctx, rideId, command, owner, origin);
+  const started = await changeRide(
+    ctx,
+    { rideId, owner },
+    (ride, at, now) => {
+      const change = decide(ride, command(ride), { at, now }, ctx.config);
+      const wrong = wrongPin(ride, step.pin, now);
+      return { change: wrong ?? change, result: { isWrong: wrong !== null } };
+    },
+    origin,
+  );
+  if (!started) throw new AppError('ride_not_found');
+  if (started.result.isWrong) throw new AppError('wrong_pin');
+  return started.ride;
 }
 
 function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command {

@@ -159,6 +159,9 @@ function Actions({ ride, link }: { ride: BoardRide; link: string }) {
           Cancel ride
         </button>
       </form>
+      <a class="btn second" href={deskPath(_id, 'change')} aria-describedby={`${rowId(ride)}-name`}>
+        Change
+      </a>
       {trackToken && (
         <>
           <CopyText text={link} label="Copy link" />

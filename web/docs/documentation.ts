@@ -3,10 +3,6 @@ import type { Config } from '../../shared/base/config.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { listenName, readListenFile } from '../kit/assets.ts';
 import { renderDocPage } from './doc-page.tsx';
-import type { Audience } from './error-answers.ts';
-import { parseMarkdown } from './markdown.ts';
-import { openApiDocument } from './openapi.ts';
-import type { OpenApiDocument } from './openapi-types.ts';
 import {
   type DocPage,
   docPage,
@@ -20,7 +16,11 @@ import {
   versionsOf,
   withBaseUrl,
   withPagesBelow,
-} from './pages.ts';
+} from './docs-pages.ts';
+import type { Audience } from './error-answers.ts';
+import { parseMarkdown } from './markdown.ts';
+import { openApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
 import { postmanCollection } from './postman.ts';
 import { driversReference, partnersReference } from './reference.ts';
 

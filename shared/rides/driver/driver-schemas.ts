@@ -4,6 +4,7 @@ import {
   agreedPrice,
   cancelledBy,
   carType,
+  driverMessages,
   eta,
   lat,
   lng,
@@ -81,11 +82,12 @@ export const ride = objectSchema(
       { description: passenger.description, optional: ['name', 'phone', 'locale', 'callUrl'] },
     ),
     ...given,
+    messages: driverMessages('Messages from the partner to you, in order. Absent without any.'),
   },
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['eta', ...fieldsIn('ownRide')],
+    optional: ['eta', ...fieldsIn('ownRide'), 'messages'],
   },
 );
 

@@ -1,4 +1,5 @@
 import { callUrl } from '../../base/call-url.ts';
+import { shownNotes } from '../driver-notes.ts';
 import { fieldsIn, shownFields } from '../fields.ts';
 import type { MovingStatus } from '../ride-types.ts';
 import type { DriverRides, RideOfDriver } from './driver-rides.ts';
@@ -25,6 +26,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     pickup,
     destination,
     ...(ride.eta && { eta: ride.eta }),
+    ...shownNotes(ride),
     ...shownFields(ride, fieldsIn('ownRide')),
     ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
   };

@@ -3,9 +3,9 @@ import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
+import { completeTeam } from '../../../shared/accounts/change-team.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { completeTeam } from '../../../shared/accounts/team.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
@@ -87,6 +87,11 @@ const cases: Record<string, FormCase> = {
   },
   '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
   '/desk/rides/:rideId/cancel': { status: 303 },
+  '/desk/rides/:rideId/change/trip': {
+    status: 303,
+    fields: () => ({ at: '40.7, -74', pickupTime: '', passengers: '2', need_pet: 'yes' }),
+  },
+  '/desk/rides/:rideId/change/details': { status: 303, fields: () => ({ passenger: 'Ann', notes: 'side entrance' }) },
   '/desk/hint': { status: 200, needsNoId: true },
   '/desk/search': { status: 404, needsNoId: true },
   '/desk/settings': { status: 303, fields: ({ key }) => ({ key: key._id }) },

@@ -15,6 +15,11 @@ const schema = bodySchema<{ rideId: string }>('DriverStep', {
   rideId: Joi.string().required().description('The ride that you are on.'),
 });
 
+const startSchema = bodySchema<{ rideId: string; pin?: string }>('DriverStart', {
+  rideId: Joi.string().required().description('The ride that you are on.'),
+  pin: Joi.string().empty(null).description('The PIN that the passenger tells you. Needed if the ride has `pin`.'),
+});
+
 export const stepTaken = objectSchema(
   {
     rideId,
@@ -37,7 +42,8 @@ function driverStep(
   summary: string,
   description: string,
   status: StepTaken['status'],
-  error: ErrorCode = 'illegal_step',
+  errors: readonly ErrorCode[] = ['illegal_step'],
+  body: typeof startSchema = schema,
 ) {
   const operation: DriverOperation<'POST'> = {
     id: `${name}Step`,
@@ -46,25 +52,28 @@ function driverStep(
     summary,
     description: `${description}\n\n${repeated}`,
     tag: 'trip',
-    body: { schema, examples: { 'Your ride': { rideId: exampleRideId } } },
+    body: {
+      schema: body,
+      examples: { 'Your ride': { rideId: exampleRideId, ...(body === startSchema && { pin: '4821' }) } },
+    },
     answer: {
       status: 200,
       description: 'The step is done.',
       schema: stepTaken,
       example: { rideId: exampleRideId, status } satisfies StepTaken,
     },
-    errors: ['not_own_ride', error, 'payload_too_large'],
+    errors: ['not_own_ride', ...errors, 'payload_too_large'],
     route: ({ service, authenticate }) =>
       post(operation, {
         authenticate,
         validate: async (ctx, { driverId }) => {
-          const { rideId } = validate(schema, await readJsonBody(ctx));
-          return { rideId, driverId, origin: originOf(ctx) };
+          const { rideId, pin } = validate(body, await readJsonBody(ctx));
+          return { rideId, pin, driverId, origin: originOf(ctx) };
         },
-        act: async ({ rideId, driverId, origin }) => ({
+        act: async ({ rideId, pin, driverId, origin }) => ({
           rideId,
           // Each step of a driver leads to one of the statuses of `StepTaken`.
-          status: (await applyDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
+          status: (await applyDriverStep(service, rideId, name, { driverId }, origin, pin)) as StepTaken['status'],
         }),
         present: (result): StepTaken => result,
       }),
@@ -75,13 +84,20 @@ function driverStep(
 /** The steps that the chosen driver takes in a ride. */
 export const driverSteps: readonly DriverOperation[] = [
   driverStep('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
-  driverStep('start', 'Start the trip', 'The passenger is in the car.', 'in_progress'),
+  driverStep(
+    'start',
+    'Start the trip',
+    'The passenger is in the car. If the ride has `pin`, the passenger tells you four digits. After five wrong ones within 10 minutes, all are refused for a while; the partner can start the trip too.',
+    'in_progress',
+    ['illegal_step', 'wrong_pin', 'pin_locked'],
+    startSchema,
+  ),
   driverStep('complete', 'Complete the trip', 'The passenger has left the car.', 'completed'),
   driverStep(
     'cancel',
     'Give up the ride',
     'Cancels the ride for the partner too. If the partner has set `onDriverCancel` to `rebid`, a new ride with another id replaces it, and is opened to other drivers.',
     'cancelled',
-    'ride_ended',
+    ['ride_ended'],
   ),
 ];
