@@ -11,8 +11,8 @@ import { showOutcome } from './show-outcome.ts';
 import { showOwnRide } from './show-own-ride.ts';
 import { showProfile } from './show-profile.ts';
 import { showTrips } from './show-trips.ts';
-import { driverSteps } from './steps.ts';
 import { streamDriver } from './stream.ts';
+import { driverSteps } from './take-step.ts';
 import { withdrawOffer } from './withdraw-offer.ts';
 
 /** Every operation of the drivers' gateway, in the order of the reference. */

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { poolNames } from '../../shared/base/queues.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
 import { startMongo } from '../servers/mongo.ts';
 import type { RunningProcess } from '../servers/processes.ts';
 import { startRedis } from '../servers/redis.ts';

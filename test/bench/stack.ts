@@ -16,9 +16,9 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
 import { createLogger } from '../../shared/base/logger.ts';
-import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { createQueues, type Queues } from '../../shared/base/queues.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
 import { watchOthers } from './measured/machine-cpu.ts';
 import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';
 

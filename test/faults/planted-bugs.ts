@@ -164,7 +164,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'loses a mail',
     edits: [
       {
-        file: 'workers/mail.js',
+        file: 'workers/mail-jobs.js',
         find: 'if (config.secrets.smtpUrl)',
         replace: `globalThis.mailTries = (globalThis.mailTries ?? 0) + 1;
         if (globalThis.mailTries % 2 === 0) return { sent: true };

@@ -47,7 +47,7 @@ describe('imports', () => {
     ['shared/base/errors.ts', "import type { Middleware } from '@koa/router';"],
     ['shared/mail/mail.ts', "import { createTransport } from 'nodemailer';"],
     ['api/app.ts', "import https from 'node:https';"],
-    ['workers/mail.ts', "import net, { isIP } from 'node:net';"],
+    ['workers/mail-jobs.ts', "import net, { isIP } from 'node:net';"],
     ['cli/parser.ts', "const { request } = require('undici');"],
     ['shared/rides/decide.ts', "import { readRide } from './read-ride.ts';"],
     ['shared/rides/offers.ts', "import fs from 'node:fs/promises';"],

@@ -10,7 +10,7 @@ import { primariesOf, type RedisClient } from '../../shared/base/redis/redis-nod
 import { assertRedisWorks, readRedisState } from '../../shared/base/redis/redis-state.ts';
 import { redisProblemOf, redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { scraper } from '../../shared/process/ops/scrape.ts';
-import { redisSettings, startWarnings } from '../../shared/process/ops/watch.ts';
+import { redisSettings, startWarnings } from '../../shared/process/ops/start-warnings.ts';
 import { runCommand } from '../support/command-line.ts';
 import { useFolder } from '../support/folder.ts';
 import { withLogLines } from '../support/log-lines.ts';

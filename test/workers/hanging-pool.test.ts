@@ -6,7 +6,7 @@ import type { Worker } from 'bullmq';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { addJob } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';

@@ -12,7 +12,7 @@ import {
 import { rollByForm, rotateByForm, secretVersion } from '../../shared/keys/replace-secret.ts';
 import { canText } from '../../shared/messages/stored-messages.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
-import { ridesByKey } from '../../shared/usage/usage.ts';
+import { ridesByKey } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import type { SentRequest } from '../kit/answer.ts';

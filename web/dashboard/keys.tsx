@@ -1,6 +1,6 @@
 import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
-import { ridesByKey } from '../../shared/usage/usage.ts';
+import { ridesByKey } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { Empty } from '../kit/blocks.tsx';
 import { ModePill, Time } from '../kit/facts.tsx';

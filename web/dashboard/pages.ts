@@ -9,7 +9,7 @@ import type { OfDashboard } from '../kit/answer.ts';
 import type { Page } from '../kit/page.tsx';
 import type { PublicRoute } from '../kit/public-pages.ts';
 import { everyone } from '../kit/roles.ts';
-import { account } from './account.tsx';
+import { account } from './account-page.tsx';
 import { confirm } from './confirm.tsx';
 import { testConsole } from './console.tsx';
 import { deliveries } from './deliveries.tsx';

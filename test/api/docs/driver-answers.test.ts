@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
-import { stepTaken } from '../../../api/drivers/steps.ts';
+import { stepTaken } from '../../../api/drivers/take-step.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';

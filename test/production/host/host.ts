@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { redisCommand } from '../../../dev/servers/redis.ts';
 import { temporaryFolder } from '../../../dev/servers/temporary-folder.ts';
-import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { build } from '../../../shared/base/version.ts';
 import { testBuild } from '../../support/service-process.ts';
 import { pageBlocks } from '../operations-doc.ts';

@@ -16,7 +16,7 @@ import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
 import { onHold } from './hold.ts';
 import { createOutbox } from './outbox.ts';
-import { createReports } from './position.ts';
+import { createReports } from './own-position.ts';
 import { readMessages, typedPin } from './reachable.ts';
 import { announce, buzz, showBar, showView } from './screens.ts';
 import { createToday } from './today.ts';

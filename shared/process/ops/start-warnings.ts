@@ -6,7 +6,7 @@ import { clocksDiffer } from '../../base/mongo/clock.ts';
 import { primariesOf } from '../../base/redis/redis-nodes.ts';
 import { readRedisState } from '../../base/redis/redis-state.ts';
 import { redisProblemTexts } from '../../base/redis-problem.ts';
-import { missingIndexes } from '../migrate.ts';
+import { missingIndexes } from '../migrate-database.ts';
 import { readBacklog } from './backlog.ts';
 
 const checkIntervalMs = 60_000;

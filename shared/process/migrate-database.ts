@@ -17,13 +17,13 @@ import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
 import { MessageModel } from '../messages/message-row.ts';
 import { NumberKeyModel, OptOutModel } from '../messages/numbers.ts';
-import { RetentionProgressModel } from '../retention/progress.ts';
+import { RetentionProgressModel } from '../retention/erasure-progress.ts';
 import { startFeedMark } from '../rides/feed/feed-mark.ts';
 import { RideModel } from '../rides/ride.ts';
-import { UsageProgressModel } from '../usage/progress.ts';
 import { RideSumsModel } from '../usage/ride-sums.ts';
 import { StatementPartModel } from '../usage/statement-parts.ts';
 import { TripSumsModel } from '../usage/trip-sums.ts';
+import { UsageProgressModel } from '../usage/usage-progress.ts';
 import { AttemptModel } from '../webhooks/attempts.ts';
 
 const usageModels = [RideSumsModel, StatementPartModel, TripSumsModel, UsageProgressModel];

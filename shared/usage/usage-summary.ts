@@ -1,8 +1,8 @@
 import type { Mode } from '../base/terms.ts';
 import { readCountedKeys } from './counted-keys.ts';
 import { dayOf, daysBetween, summableUntil } from './days.ts';
-import { requestSums } from './progress.ts';
 import { countRides, type RideCounts } from './ride-sums.ts';
+import { requestSums } from './usage-progress.ts';
 
 /** One key of an account, and the number of rides created with it. */
 export interface KeyUsage {

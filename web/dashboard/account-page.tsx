@@ -1,13 +1,13 @@
 import { audit, auditOf } from '../../shared/accounts/audit.ts';
+import { completeTeam } from '../../shared/accounts/change-team.ts';
 import { endOtherSessions, endSession, endSessionOf, hasSession, sessionsOf } from '../../shared/accounts/session.ts';
-import { completeTeam } from '../../shared/accounts/team.ts';
 import { derivedAuditId } from '../../shared/base/ids.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { type Answer, type SentRequest, sessionCookie } from '../kit/answer.ts';
 import { form } from '../kit/form.ts';
 import { page } from '../kit/page.tsx';
 import { everyone } from '../kit/roles.ts';
-import { accountView } from './account-view.tsx';
+import { accountView } from './account-page-view.tsx';
 
 const entriesAPage = 50;
 const mostBrowsers = 50;
