@@ -1,9 +1,9 @@
 import { exitCodeOf } from '../cli/parser.ts';
 import { keyHint } from '../shared/keys/key-format.ts';
 import { UsageError } from '../shared/process/command-line.ts';
-import { type ListenArguments, readArguments } from './listen/arguments.ts';
 import { pagesOf } from './listen/feed.ts';
 import { eventLine, forward } from './listen/forward.ts';
+import { type ListenArguments, readArguments } from './listen/listen-arguments.ts';
 import { endSignal, sleep } from './stack/signals.ts';
 import { runningStacks } from './stack/stack-state.ts';
 import { createMovingLine } from './terminal/moving-line.ts';

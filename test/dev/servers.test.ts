@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
-import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
+import { redisCommand, startRedis } from '../../dev/servers/redis-server.ts';
 
 describe('local servers', function () {
   // The first start on a machine may have to fetch packages.
