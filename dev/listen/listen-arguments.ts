@@ -9,15 +9,27 @@ export interface ListenArguments {
   /** True if the secret was generated for this run. */
   isNewSecret: boolean;
   after: string;
-  /** The service's address without its versioned base. Undefined means the newest stack. */
+  /** The service's address without its versioned base. Undefined means the default. */
   url?: string;
+}
+
+/** What differs between `npm run listen` and `/docs/listen.mjs`. */
+interface Program {
+  /** The words that start the program. */
+  invocation: string;
+  /** The default of `--url`, for the help. */
+  defaultUrl: string;
 }
 
 /**
  * Reads the command line; without --key or --secret, reads RIDES_KEY and RIDES_SECRET. Throws UsageError with a message
  * that never contains the key or the secret.
  */
-export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): ListenArguments {
+export function readArguments(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { invocation, defaultUrl }: Program,
+): ListenArguments {
   const about = `Forwards the events of a key to a receiver on this machine
 until Ctrl-C. It polls the service for events, so the
 receiver needs no public address and no webhook URL. Each
@@ -29,10 +41,10 @@ HTTPS_PROXY is ignored.
 Every user of this machine can read command lines. Pass the
 key and the secret as the variables RIDES_KEY and
 RIDES_SECRET instead; the options override them.`;
-  const given = newCommand('RIDES_KEY=KEY npm run listen --', about, [
-    'export RIDES_KEY=svc_test_...\n  npm run listen -- --forward http://localhost:3000/hook',
+  const given = newCommand(`RIDES_KEY=KEY ${invocation}`, about, [
+    `export RIDES_KEY=svc_test_...\n  ${invocation} --forward http://localhost:3000/hook`,
     `export RIDES_SECRET=whsec_...
-  npm run listen -- --forward http://localhost:3000/hook \\
+  ${invocation} --forward http://localhost:3000/hook \\
     --url https://rides.example`,
   ])
     .usage('--forward <URL> [options]')
@@ -45,7 +57,7 @@ RIDES_SECRET instead; the options override them.`;
     )
     .option(
       '--url <BASE>',
-      "the service's address; default: the newest npm run dev. Must be HTTPS, except for an address of this machine",
+      `the service's address; default: ${defaultUrl}. Must be HTTPS, except for an address of this machine`,
       parseAddress('url', 'http://127.0.0.1:4100'),
     )
     .parse(argv, { from: 'user' })

@@ -78,6 +78,13 @@ describe('documentation', () => {
     });
   }
 
+  it("listen.mjs reads the service's own address by default, and its checksum is that of the file with this address", async () => {
+    const program = await (await ask('/docs/listen.mjs')).text();
+    expect(program).to.include('"https://api.partner.example"').and.not.include('https://rides.example');
+    const sum = createHash('sha256').update(program).digest('hex');
+    expect(await (await ask('/docs/webhooks.md')).text()).to.include(`\`${sum}\``);
+  });
+
   it("the clients' types are those of the OpenAPI document: otherwise, run npm run clients:types", () => {
     for (const [file, text] of Object.entries(generatedFiles())) {
       expect(readFileSync(path.resolve(import.meta.dirname, '../../..', file), 'utf8')).to.equal(text);
@@ -134,7 +141,12 @@ describe('documentation', () => {
       for (const { id } of parseMarkdown(text).headings) anchors.add(`${htmlPath(name)}#${id}`);
     }
     const machineReadable = docs.paths.filter((file) => file.endsWith('.json'));
-    const files = [...machineReadable, '/llms.txt', ...readDocFiles().map(({ name }) => `/docs/${name}`)];
+    const files = [
+      ...machineReadable,
+      '/llms.txt',
+      '/docs/listen.mjs',
+      ...readDocFiles().map(({ name }) => `/docs/${name}`),
+    ];
     for (const file of files) anchors.add(file);
     const dashboard = new Set<string>();
     for (const { name, text } of docs.pages) {
