@@ -49,7 +49,7 @@ describe('local servers', function () {
   const startMongoScript = () =>
     `import('./dev/servers/mongo.ts').then(({ startMongo }) => startMongo({ dataDir: '${dataDir}' }))`;
   const startRedisScript = () =>
-    `import('./dev/servers/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
+    `import('./dev/servers/redis-server.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
 
   it('MongoDB keeps acknowledged writes across a kill, at the same URL', async () => {
     const first = await started(startMongo({ dataDir }));
