@@ -69,6 +69,8 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
  */
 async function buildListen(folder: string): Promise<void> {
   const { outputFiles } = await build({
+    // The file has comments with the paths of its parts.
+    absWorkingDir: root,
     entryPoints: [path.join(root, 'dev/listen/listen-anywhere.ts')],
     bundle: true,
     format: 'esm',
