@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../cli/parser.ts';
 import { UsageError } from '../shared/process/command-line.ts';
-import { readArguments } from './listen/arguments.ts';
+import { readArguments } from './listen/listen-arguments.ts';
 import { listenToFeed } from './listen/listen-to-feed.ts';
 import { runningStacks } from './stack/stack-state.ts';
 

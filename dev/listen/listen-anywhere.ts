@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../../cli/parser.ts';
 import { exampleBaseUrl } from '../../web/docs/example-base-url.ts';
-import { readArguments } from './arguments.ts';
+import { readArguments } from './listen-arguments.ts';
 import { listenToFeed } from './listen-to-feed.ts';
 
 const invocation = 'node listen.mjs';

@@ -2,9 +2,9 @@ import { keyHint } from '../../shared/keys/key-format.ts';
 import { endSignal, sleep } from '../stack/signals.ts';
 import { createMovingLine } from '../terminal/moving-line.ts';
 import { styled } from '../terminal/style.ts';
-import type { ListenArguments } from './arguments.ts';
 import { pagesOf } from './feed.ts';
 import { eventLine, forward } from './forward.ts';
+import type { ListenArguments } from './listen-arguments.ts';
 
 /** The pause before the next try to reach the receiver. */
 const receiverPauseMs = 1_000;

@@ -17,7 +17,10 @@ interface NewNote {
 export function isRepeat({ driverNotes = [] }: RideState, { text, origin }: NewNote, now: Date): boolean {
   const last = driverNotes.at(-1);
   const isLast = last?.text === text && now.getTime() - last.at.getTime() < repeatMs;
-  return isLast || driverNotes.some(({ form }) => form !== undefined && form === origin?.form);
+  // Two people can send the same form of the board with different texts.
+  return (
+    isLast || driverNotes.some((note) => note.text === text && note.form !== undefined && note.form === origin?.form)
+  );
 }
 
 /** The messages with a new one. Throws `messages_full`. */

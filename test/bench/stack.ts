@@ -10,7 +10,7 @@ import { givenMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';

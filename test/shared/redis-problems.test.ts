@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ops } from '../../cli/ops/commands.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { ops } from '../../cli/ops/ops-commands.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { registry } from '../../shared/base/metrics.ts';

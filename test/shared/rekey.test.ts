@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keys as keysProgram } from '../../cli/keys/commands.ts';
+import { keys as keysProgram } from '../../cli/keys/key-commands.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'bullmq';
 import { expect } from 'chai';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { addJob } from '../../shared/base/queues.ts';

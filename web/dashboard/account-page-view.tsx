@@ -41,6 +41,7 @@ const words: Record<AuditAction, string> = {
   limit_changed: 'changed the limit of a key',
   offer_accepted: 'accepted an offer for a ride',
   ride_cancelled: 'cancelled a ride',
+  trip_started: 'started a trip without its PIN',
   ride_changed: 'changed a ride',
   ride_erased: 'erased a ride',
   events_resent: 'resent events that had failed',

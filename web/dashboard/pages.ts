@@ -16,7 +16,7 @@ import { deliveries } from './deliveries.tsx';
 import { delivery } from './delivery.tsx';
 import { invitationRoutes } from './invitation.tsx';
 import { key } from './key.tsx';
-import { keys } from './keys.tsx';
+import { keys } from './keys-page.tsx';
 import { linkRoutes } from './mail-link.tsx';
 import { newKey } from './new-key.tsx';
 import { overview } from './overview.tsx';

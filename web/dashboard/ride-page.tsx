@@ -150,10 +150,11 @@ const step = form({
 /** Makes a manual step instead of the simulated driver, unless the ride already has the change. */
 async function stepManually(request: SentRequest): Promise<Again | undefined> {
   const { service, sent, requestId } = request;
-  const { _id, keyId } = shownIn('console', await ownRide(request));
+  const { _id, keyId, pinCode } = shownIn('console', await ownRide(request));
   const asked = manualStepIn(request);
   if ('fault' in asked) return { again: 422, show: { refusal: asked.fault } };
-  const { step } = asked;
+  // The page shows the PIN, so the person need not type it.
+  const step = asked.step.step === 'start' ? { ...asked.step, pin: pinCode } : asked.step;
   const stepped = applyManualStep(service, _id, step, { keyId }, { by: 'dashboard', requestId, form: sent.id });
   const refusal = await stepped.then(() => null, refusalIn);
   const { events, offers } = await ownRide(request);

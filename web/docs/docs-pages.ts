@@ -11,7 +11,17 @@ export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   {
     title: 'Build',
-    names: ['webhooks', 'rides', 'messages', 'fares', 'errors', 'limits', 'typed-client', 'going-live'],
+    names: [
+      'webhooks',
+      'rides',
+      'messages',
+      'fares',
+      'errors',
+      'limits',
+      'client-libraries',
+      'typed-client',
+      'going-live',
+    ],
   },
   { title: 'Reference', names: ['reference', 'changelog'] },
   { title: 'For desks', names: ['desk'] },

@@ -27,7 +27,8 @@ async function changeAsPartner(
   if (command.action === 'accept' && isSuspended(await findKey(keyId, owner)))
     throw new AppError('account_suspended', { message: 'The operator has suspended the key of this ride' });
   const origin = { by: 'dashboard' as const, requestId, form: sent.id, sender: senderOf(request) };
-  await applyAction(service, _id, command, { keyId }, origin);
+  const made = command.action === 'tellDriver' ? { ...command, origin } : command;
+  await applyAction(service, _id, made, { keyId }, origin);
 }
 
 /** Changes what a ride asks for, on behalf of its key. Throws like `changeTerms`. */
@@ -78,12 +79,12 @@ async function recordChange(
 export async function changeByForm(
   request: ChangeRequest,
   command: Command,
-  what: AuditAction,
+  what: AuditAction | undefined,
 ): Promise<{ ride: Ride; refusal: AppError | null }> {
   const found = await ownRide(request);
   const refusal = await changeAsPartner(request, found, command).then(() => null, refusalIn);
   const ride = await ownRide(request);
-  const made = await recordChange(request, ride, what);
+  const made = what !== undefined && (await recordChange(request, ride, what));
   return { ride, refusal: made ? null : refusal };
 }
 

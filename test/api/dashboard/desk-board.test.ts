@@ -234,6 +234,25 @@ describe("a desk's board", () => {
     expect((await storedRide(rideId)).status).to.equal('cancelled');
   });
 
+  it('the desk sees the PIN and writes to the driver, sees what was seen, and starts the trip in the place of the driver', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'arrived', { ...owner, pin: true });
+    const { pinCode = '' } = await storedRide(rideId);
+    const base = `/dashboard/desk/rides/${rideId}`;
+    const { html } = await boardOf(visitor);
+    expect(textOf(html)).to.include(`PIN ${pinCode}`);
+    for (const text of ['Side entrance', 'Ring <twice>']) {
+      expect((await visitor.post(`${base}/tell`, { ...formIn(html, `${base}/tell`), text })).status).to.equal(303);
+    }
+    await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.seenAt': new Date() }, $inc: { rev: 1 } });
+    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance seen.*Ring <twice> sent/);
+    expect((await visitor.post(`${base}/tell`, { text: ' ' })).status).to.equal(400);
+    expect((await visitor.post(`${base}/start`)).status).to.equal(303);
+    const { status, events } = await storedRide(rideId);
+    expect([status, events.at(-1)?.by]).to.deep.equal(['in_progress', 'dashboard']);
+    expect((await auditOf(owner.accountId, 10)).map(({ action }) => action)).to.deep.equal(['trip_started']);
+  });
+
   it('names the passenger of each offer for screen readers', async () => {
     const { visitor, owner } = await newDesk(api);
     const { rideId } = await rideIn(api.ctx, 'bidding', { ...owner, ...named('Ada Lovelace') });

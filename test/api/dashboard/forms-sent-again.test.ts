@@ -87,6 +87,8 @@ const cases: Record<string, FormCase> = {
   },
   '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
   '/desk/rides/:rideId/cancel': { status: 303 },
+  '/desk/rides/:rideId/tell': { status: 303, prepare: accepted, fields: () => ({ text: 'Side entrance' }) },
+  '/desk/rides/:rideId/start': { status: 303, prepare: arrived },
   '/desk/rides/:rideId/change/trip': {
     status: 303,
     fields: () => ({ at: '40.7, -74', pickupTime: '', passengers: '2', need_pet: 'yes' }),
@@ -131,6 +133,11 @@ const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
 
 function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
   return applyAction(ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+}
+
+async function arrived(world: World): Promise<void> {
+  await accepted(world);
+  await applyAction(world.ctx, world.rideId, { action: 'arrive' }, { keyId: world.key._id });
 }
 
 async function twoPlaces({ visitor: { account } }: World): Promise<void> {
@@ -227,7 +234,8 @@ describe('a repeated form of the dashboard', () => {
         isRolled: _id === key._id && signingSecret !== key.signingSecret,
       })),
       attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
-      rides: ridden.map(({ status, seq, offers, events }) => ({
+      rides: ridden.map(({ status, seq, offers, events, driverNotes = [] }) => ({
+        notes: driverNotes.map(({ text }) => text),
         ...{ status, seq, events: events.map(({ event }) => event) },
         offers: offers.map(({ price, withdrawnAt }) => `${price}${withdrawnAt ? ' withdrawn' : ''}`),
       })),

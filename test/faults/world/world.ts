@@ -4,7 +4,7 @@ import path from 'node:path';
 import { givenMongo } from '../../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../../dev/servers/mongo.ts';
 import { freePort } from '../../../dev/servers/ports.ts';
-import { startRedis } from '../../../dev/servers/redis.ts';
+import { startRedis } from '../../../dev/servers/redis-server.ts';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../../shared/base/config.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';

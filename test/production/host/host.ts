@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../../dev/servers/ports.ts';
-import { redisCommand } from '../../../dev/servers/redis.ts';
+import { redisCommand } from '../../../dev/servers/redis-server.ts';
 import { temporaryFolder } from '../../../dev/servers/temporary-folder.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { build } from '../../../shared/base/version.ts';

@@ -136,7 +136,7 @@ function post(action: Action): Promise<Answer | null> {
     case 'decline':
       return call('DELETE', `/requests/${action.rideId}`);
     case 'step':
-      return call('POST', `/ride/${action.step}`, { rideId: action.rideId });
+      return call('POST', `/ride/${action.step}`, { rideId: action.rideId, ...(action.pin && { pin: action.pin }) });
     case 'offline':
       return call('POST', '/me/offline');
   }

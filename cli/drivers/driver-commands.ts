@@ -12,7 +12,7 @@ import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
 import { commandOf, type Program } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
-import { listedDrivers, tableOf } from './list.ts';
+import { listedDrivers, tableOf } from './drivers-table.ts';
 
 const command = commandOf<MongoContext>();
 const driverIdOf = (_values: object, driverId = '') => ({ driverId });

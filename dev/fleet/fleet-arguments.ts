@@ -1,6 +1,6 @@
 import { newCommand } from '../../cli/parser.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import type { Area } from './fleet.ts';
+import type { Area } from './start-fleet.ts';
 
 export interface FleetArguments {
   /** The number of drivers; undefined with --keys. */

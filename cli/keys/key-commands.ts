@@ -17,7 +17,7 @@ import { labelledBy } from '../columns.ts';
 import { recordAudit } from '../operator.ts';
 import { commandOf, type Program } from '../program.ts';
 import { connectTo, type MongoContext } from '../run-program.ts';
-import { accountFor, listedKeys, tableOf } from './list.ts';
+import { accountFor, listedKeys, tableOf } from './keys-table.ts';
 
 const command = commandOf<MongoContext>();
 const shownWith = labelledBy({

@@ -5,7 +5,7 @@ import { readConfig } from '../../shared/base/config.ts';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import type { Say } from '../servers/debian-packages.ts';
 import { needsNewerLibc, newerLibc } from '../servers/mongo.ts';
-import { redisCommand } from '../servers/redis.ts';
+import { redisCommand } from '../servers/redis-server.ts';
 import { type StackSettings, stacksDir } from './stack-state.ts';
 
 /** The settings of a stack's services, without the URLs of its servers. Throws ConfigError for an invalid setting. */

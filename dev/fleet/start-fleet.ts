@@ -1,8 +1,8 @@
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { type Behaviour, behaviourOf } from './behaviour.ts';
-import { type FleetDriver, startDriver } from './driver.ts';
 import { type Figures, noFigures } from './figures.ts';
+import { type FleetDriver, startDriver } from './fleet-driver.ts';
 import { gatewayClient } from './gateway-client.ts';
 import { type Random, randomOf } from './random.ts';
 import { createCar } from './trip.ts';

@@ -15,7 +15,7 @@ import { recordAudit } from '../operator.ts';
 import { commandOf, type Program, readTime } from '../program.ts';
 import { accessCommands } from './access.ts';
 import { backupCommands } from './backup.ts';
-import { doctorCommands } from './doctor.ts';
+import { doctorCommands } from './doctor-commands.ts';
 import { optOutCommands } from './opt-outs.ts';
 import { resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
 import { waitingCommands } from './waiting.ts';
