@@ -10,7 +10,7 @@ import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, success } from './request-fields.ts';
 
 const schema = bodySchema<{ text: string }>('DriverMessageText', {
-  text: textUpTo(300).disallow('').min(1).required().description('The message, at most 300 characters.'),
+  text: textUpTo(300).empty().disallow('').min(1).required().description('The message, at most 300 characters.'),
 });
 
 const answer = objectSchema({ success, rideId, status, number: messageNumber }, { title: 'DriverTold' });

@@ -518,7 +518,7 @@ export type RideCancelled = {
 
 export type DriverMessageText = {
   /** The message, at most 300 characters. */
-  text: string | null;
+  text: string;
 };
 
 export type DriverTold = {

@@ -706,7 +706,7 @@ class RideCancelled(TypedDict):
 
 
 class DriverMessageText(TypedDict):
-    text: Optional[str]
+    text: str
     """The message, at most 300 characters."""
 
 
