@@ -11,6 +11,8 @@ COPY workers workers
 COPY shared shared
 COPY cli cli
 COPY docs docs
+# The build bundles npm run listen into a file for partners.
+COPY dev dev
 RUN npm run build
 
 FROM node:${NODE_VERSION}-slim

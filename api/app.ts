@@ -10,7 +10,7 @@ import { assetPages } from '../web/kit/asset-pages.ts';
 import { operatorsPages } from '../web/operators/operators.tsx';
 import { trackPages, trackView } from '../web/track/track.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
-import { signedInDrivers } from './drivers/authenticate.ts';
+import { signedInDrivers } from './drivers/authenticate-driver.ts';
 import { driveDataPart } from './drivers/drive-data-part.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { sha256 } from '../shared/base/ids.ts';
 import { documentation } from '../web/docs/documentation.ts';
 import { exampleBaseUrl } from '../web/docs/example-base-url.ts';
 import { searchIndex } from '../web/docs/search-index.ts';
-import { assetFolder, manifestName } from '../web/kit/assets.ts';
+import { assetFolder, listenName, manifestName } from '../web/kit/assets.ts';
 import { operations } from './operations.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -26,7 +26,7 @@ const leafletAsModule: Plugin = {
 
 /**
  * Bundles the stylesheet, the browser scripts and the search index of the documentation into a folder, with a manifest
- * and compressed copies. Each file name contains a hash of the content. Scripts are the files of `web/` whose names end in
+ * and compressed copies, and `listen.mjs`. Each other file name contains a hash of the content. Scripts are the files of `web/` whose names end in
  * `.browser.ts`, and those in a folder `browser/` of a part whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
@@ -49,8 +49,9 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
     write: false,
     logLevel: 'warning',
   });
-  const index = indexFile();
   await mkdir(folder, { recursive: true });
+  await buildListen(folder);
+  const index = indexFile();
   for (const { path: file, contents } of [...outputFiles, { ...index, path: path.join(folder, index.name) }]) {
     await writeFile(file, contents);
     await writeFile(`${file}.br`, await brotli(contents));
@@ -62,9 +63,39 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   await writeManifest(folder, { ...Object.fromEntries(entries), 'search.json': index.name });
 }
 
-/** The search index names only sections and paths, so it does not depend on the service's address. */
+/**
+ * Bundles `npm run listen` into one file that needs only Node. It is not minified, so that partners can read what they
+ * run.
+ */
+async function buildListen(folder: string): Promise<void> {
+  const { outputFiles } = await build({
+    // The file has comments with the paths of its parts.
+    absWorkingDir: root,
+    entryPoints: [path.join(root, 'dev/listen/listen-anywhere.ts')],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // Commander is a CommonJS package.
+    banner: { js: "import { createRequire as from } from 'node:module';\nconst require = from(import.meta.url);" },
+    // Its licence asks for the notice in each copy.
+    footer: { js: `/* commander:\n${await readFile(path.join(root, 'node_modules/commander/LICENSE'), 'utf8')}*/` },
+    write: false,
+    logLevel: 'warning',
+  });
+  for (const { contents } of outputFiles) await replaceFile(path.join(folder, listenName), contents);
+}
+
+/** Replaces a file atomically, because other processes may read it at that time. */
+async function replaceFile(file: string, contents: string | Uint8Array): Promise<void> {
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, contents);
+  await rename(draft, file);
+}
+
+/** The search index names only sections and paths, so it depends neither on the service's address nor on a built file. */
 function indexFile(): { name: string; contents: Buffer } {
-  const index = searchIndex(documentation(operations, { publicBaseUrl: exampleBaseUrl }).pages);
+  const index = searchIndex(documentation(operations, { publicBaseUrl: exampleBaseUrl }, () => '').pages);
   return { name: `search-${sha256(index).slice(0, 8).toUpperCase()}.json`, contents: Buffer.from(index) };
 }
 
@@ -73,10 +104,7 @@ function indexFile(): { name: string; contents: Buffer } {
  * finds all its files.
  */
 async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
-  const file = path.join(folder, manifestName);
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, JSON.stringify(manifest));
-  await rename(draft, file);
+  await replaceFile(path.join(folder, manifestName), JSON.stringify(manifest));
   const current = new Set(Object.values(manifest));
   const old = (await readdir(folder)).filter(
     (name) => !current.has(name.replace(/\.(br|gz)$/, '')) && /-[0-9A-Z]{8}\./.test(name),

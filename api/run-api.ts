@@ -1,10 +1,10 @@
 import { readConfig } from '../shared/base/config.ts';
 import type { Context } from '../shared/base/context.ts';
-import { pingMongo } from '../shared/base/mongo/connection.ts';
+import { pingMongo } from '../shared/base/mongo/connect-mongo.ts';
 import { version } from '../shared/base/version.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
-import { startWarnings } from '../shared/process/ops/watch.ts';
+import { startWarnings } from '../shared/process/ops/start-warnings.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { createApp, operatorsListener } from './app.ts';
 import { serve } from './http/serve.ts';

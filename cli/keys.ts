@@ -1,4 +1,4 @@
-import { keys } from './keys/commands.ts';
+import { keys } from './keys/key-commands.ts';
 import { runProgram } from './run-program.ts';
 
 process.exitCode = await runProgram(keys, process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { readConfig } from '../shared/base/config.ts';
-import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../shared/base/mongo/connect-mongo.ts';
 import { rejectArguments } from '../shared/process/command-line.ts';
-import { migrate } from '../shared/process/migrate.ts';
+import { migrate } from '../shared/process/migrate-database.ts';
 import { start } from '../shared/process/start.ts';
 
 const usage = `Usage: npm run migrate

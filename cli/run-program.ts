@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { type Config, ConfigError, readConfig, readValidSettings } from '../shared/base/config.ts';
 import { AppError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
-import { connectMongo, disconnectMongo } from '../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../shared/base/mongo/connect-mongo.ts';
 import { version } from '../shared/base/version.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { operatorName } from './operator.ts';

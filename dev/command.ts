@@ -1,6 +1,6 @@
-import { drivers } from '../cli/drivers/commands.ts';
-import { keys } from '../cli/keys/commands.ts';
-import { ops } from '../cli/ops/commands.ts';
+import { drivers } from '../cli/drivers/driver-commands.ts';
+import { keys } from '../cli/keys/key-commands.ts';
+import { ops } from '../cli/ops/ops-commands.ts';
 import type { Program } from '../cli/program.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { stackSettings } from './stack/asked-stack.ts';

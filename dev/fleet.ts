@@ -2,13 +2,13 @@ import fs from 'node:fs/promises';
 import { exitCodeOf } from '../cli/parser.ts';
 import { ConfigError } from '../shared/base/config.ts';
 import { UsageError } from '../shared/process/command-line.ts';
-import { type FleetArguments, readArguments } from './fleet/arguments.ts';
 import { showFigures } from './fleet/figures.ts';
-import { startFleet } from './fleet/fleet.ts';
+import { type FleetArguments, readArguments } from './fleet/fleet-arguments.ts';
 import { Refusal } from './fleet/gateway-client.ts';
+import { startFleet } from './fleet/start-fleet.ts';
 import { stackSettings } from './stack/asked-stack.ts';
-import { reachableHost } from './stack/settings.ts';
 import { aborted, endSignal } from './stack/signals.ts';
+import { reachableHost } from './stack/stack-settings.ts';
 
 /**
  * `npm run fleet`: runs simulated drivers on a running stack, or with the keys of existing drivers on another service.

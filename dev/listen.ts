@@ -1,25 +1,18 @@
 import { exitCodeOf } from '../cli/parser.ts';
-import { keyHint } from '../shared/keys/key-format.ts';
 import { UsageError } from '../shared/process/command-line.ts';
-import { type ListenArguments, readArguments } from './listen/arguments.ts';
-import { pagesOf } from './listen/feed.ts';
-import { eventLine, forward } from './listen/forward.ts';
-import { endSignal, sleep } from './stack/signals.ts';
+import { readArguments } from './listen/listen-arguments.ts';
+import { listenToFeed } from './listen/listen-to-feed.ts';
 import { runningStacks } from './stack/stack-state.ts';
-import { createMovingLine } from './terminal/moving-line.ts';
-import { styled } from './terminal/style.ts';
 
-/** The pause before the next try to reach the receiver. */
-const receiverPauseMs = 1_000;
+const invocation = 'npm run listen --';
 
 /** `npm run listen`: forwards the events of a key to a receiver on this machine. */
-process.exitCode = await exitCodeOf('listen', main, () => ' (npm run listen -- --help)');
+process.exitCode = await exitCodeOf('listen', main, () => ` (${invocation} --help)`);
 process.exit();
 
 async function main(): Promise<number> {
-  const args = readArguments(process.argv.slice(2), process.env);
-  const url = args.url ?? (await newestStack());
-  await listen(args, url, endSignal());
+  const args = readArguments(process.argv.slice(2), process.env, { invocation, defaultUrl: 'the newest npm run dev' });
+  await listenToFeed(args, args.url ?? (await newestStack()));
   return 0;
 }
 
@@ -27,55 +20,4 @@ async function newestStack(): Promise<string> {
   const [stack] = await runningStacks();
   if (!stack) throw new UsageError('--url is missing, and no npm run dev is running');
   return stack.url;
-}
-
-/** Forwards events until a signal arrives or the output is closed. */
-async function listen(args: ListenArguments, url: string, ending: AbortSignal): Promise<void> {
-  const { key, secret, after } = args;
-  const line = createMovingLine();
-  let next = after;
-  const onTrouble = (why: string | undefined) => line.show(why ? `retrying: ${why}` : '');
-  try {
-    let isReady = false;
-    for await (const { events, cursor } of pagesOf({ url, key, after, onTrouble }, ending)) {
-      if (!isReady) for (const row of heading(args, url)) line.print(row);
-      isReady = true;
-      for (const event of events) {
-        const send = () => forward(event, { url: args.forward, secret }, ending);
-        let answer = await send();
-        // Without a receiver, the event waits: it would otherwise be lost for this run.
-        while (answer && 'problem' in answer && !answer.isSent && !ending.aborted) {
-          line.show(`the receiver does not answer (${answer.problem}): its events wait`);
-          await sleep(receiverPauseMs, ending);
-          answer = await send();
-        }
-        if (ending.aborted) return;
-        line.show('');
-        line.print(eventLine(event, answer));
-      }
-      next = cursor ?? next;
-    }
-  } finally {
-    line.end();
-    if (next !== 'now') console.error(`listen: to resume from here: --after ${next}`);
-  }
-}
-
-function heading({ key, forward: to, secret, isNewSecret, after }: ListenArguments, url: string): string[] {
-  const beginnings: Record<string, string> = { now: 'now', first: 'with the oldest event' };
-  const rows = {
-    From: styled('accent', url),
-    To: styled('accent', to.href),
-    'Signing secret': isNewSecret ? `${styled('accent', secret)}, for this run` : 'as given',
-    Begins: beginnings[after] ?? `after ${after}`,
-  };
-  const proxy = ['HTTPS_PROXY', 'https_proxy'].find((name) => process.env[name]);
-  return [
-    ...(proxy ? ['', `  ${proxy} is set, but is not used: this command connects directly.`] : []),
-    '',
-    `  ${styled('strong', 'Listening')}  to the events of ${keyHint(key)}; press Ctrl-C to stop`,
-    '',
-    ...Object.entries(rows).map(([name, value]) => `  ${name.padEnd(14)}  ${value}`),
-    '',
-  ];
 }

@@ -8,16 +8,16 @@ async function main(): Promise<number> {
   const { status, prepare, ...options } = readArguments();
   // Imports the rest late, so that an invalid command line is reported at once.
   if (prepare) {
-    const { prepareServers } = await import('./stack/settings.ts');
+    const { prepareServers } = await import('./stack/stack-settings.ts');
     const { prepareTests } = await import('./servers/faketime.ts');
     await prepareServers(console.log);
     await prepareTests(console.log);
     console.log('ready: npm run dev, npm run demo and npm test need no further downloads');
   } else if (status) {
-    const { showStatus } = await import('./stack/overview.ts');
+    const { showStatus } = await import('./stack/stack-overview.ts');
     await showStatus(options.port);
   } else {
-    const { start } = await import('./start.ts');
+    const { start } = await import('./start-stack.ts');
     await start({ ...options, port: options.port ?? Number(process.env.PORT || 4100) });
   }
   return 0;

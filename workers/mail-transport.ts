@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import type { Config } from '../shared/base/config.ts';
 import type { MailText } from '../shared/mail/mail.ts';
 
-/** Long enough for a server that delays its replies on purpose (tarpitting), and shorter than a claim (mail.ts). */
+/** Long enough for a server that delays its replies on purpose (tarpitting), and shorter than a claim (mail-jobs.ts). */
 const limitMs = 30_000;
 const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
 

@@ -1,7 +1,7 @@
 import { readConfig } from '../shared/base/config.ts';
 import { poolTakesJobs } from '../shared/base/metrics.ts';
 import { spaceBatches } from '../shared/base/mongo/batch.ts';
-import { pingMongo } from '../shared/base/mongo/connection.ts';
+import { pingMongo } from '../shared/base/mongo/connect-mongo.ts';
 import { type PoolName, poolNames } from '../shared/base/queues.ts';
 import { connectWorkerRedis } from '../shared/base/redis/redis.ts';
 import { assertRedisWorks } from '../shared/base/redis/redis-state.ts';
@@ -9,7 +9,7 @@ import { version } from '../shared/base/version.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
-import { startWarnings } from '../shared/process/ops/watch.ts';
+import { startWarnings } from '../shared/process/ops/start-warnings.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
 import { fareCounts } from './periodic/fares.ts';

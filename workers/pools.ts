@@ -16,7 +16,7 @@ import { onRedisReturned, type RedisClient } from '../shared/base/redis/redis-no
 import { runBiddingTimer } from './bidding.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
-import { sendStoredMail } from './mail.ts';
+import { sendStoredMail } from './mail-jobs.ts';
 import { runMessageJob } from './message-jobs.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { findRoad } from './routing.ts';

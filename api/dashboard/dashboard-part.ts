@@ -8,7 +8,7 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { dashboardStreams } from './streams.ts';
+import { dashboardStreams } from './dashboard-streams.ts';
 import { dashboardRoutes } from './web-pages.ts';
 
 export const dashboardBase = '/dashboard';

@@ -19,6 +19,7 @@ import {
 import { suspended } from '../../web/kit/error-page.tsx';
 import { accountField, formIdField, formIdOf } from '../../web/kit/form-fields.ts';
 import type { PageRoute as DeclaredRoute } from '../../web/kit/page.tsx';
+import { changeByDesk } from '../../web/kit/record-change.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { hostCookie } from '../http/credentials.ts';
 import { clientAddress } from '../http/forwarded.ts';
@@ -26,10 +27,11 @@ import { makeChange, type PageRoute } from '../http/route.ts';
 import { faultsIn, validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { manualOfferSchema } from '../rides/fields.ts';
-import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
+import { manualOfferSchema } from '../rides/field-types.ts';
+import { changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
+import { assertPickupTime } from '../rides/pickup-time.ts';
 import { describeRequest, handleWith, respond } from '../web-part.ts';
-import type { DashboardStreams } from './streams.ts';
+import type { DashboardStreams } from './dashboard-streams.ts';
 
 /** The objects of the process that pages use. */
 export interface PageParts {
@@ -57,6 +59,7 @@ const noForm: Form = { text: () => '' };
 export function dashboardRoutes(service: Context, { creation, streams, mailPage }: PageParts): PageRoute[] {
   const cookie = hostCookie(service.config, sessionCookie);
   const schema = newRideSchema(service.config);
+  const changedSchema = changedTermsSchema(service.config);
 
   const describe = (ctx: RequestContext): PublicRequest & OfDashboard => ({
     ...describeRequest(ctx, service),
@@ -84,6 +87,13 @@ export function dashboardRoutes(service: Context, { creation, streams, mailPage 
       ...{ ...request, sent, arrivedAt, formId, text: form.text },
       faultsOfRide: (body) => faultsIn(schema, body),
       faultsOfOffer: (body) => faultsIn(manualOfferSchema, body),
+      async changeRide(ride, body) {
+        const faults = faultsIn(changedSchema, body);
+        if (Object.keys(faults).length > 0) return faults;
+        const terms = changedTerms(validate(changedSchema, body));
+        await changeByDesk({ ...request, sent }, ride, terms, (news) => assertPickupTime(news, service.now()));
+        return {};
+      },
       findCreated: (keyIds) => findCreated(owner, keyIds, formId),
       createRide(key, body, scenario) {
         const origin = { by: 'dashboard' as const, requestId, form: sent.id };

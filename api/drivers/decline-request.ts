@@ -1,7 +1,7 @@
 import { declineRequest as decline } from '../../shared/rides/driver/driver-actions.ts';
 import { remove, rideIdOf } from '../http/route.ts';
-import { originOf } from './authenticate.ts';
-import type { DriverOperation } from './operation.ts';
+import { originOf } from './authenticate-driver.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 export const declineRequest: DriverOperation<'DELETE'> = {
   id: 'declineRequest',

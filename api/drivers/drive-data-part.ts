@@ -8,7 +8,7 @@ import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part, RequestContext } from '../part.ts';
 import { endWithSessions } from '../streams/session-streams.ts';
-import { authenticateBySession, driverCookie } from './authenticate.ts';
+import { authenticateBySession, driverCookie } from './authenticate-driver.ts';
 import type { Gateway } from './gateway.ts';
 
 const base = '/drive/api';

@@ -5,7 +5,7 @@ import { jsonError } from '../http/handle-errors.ts';
 import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
-import { authenticateByKey } from './authenticate.ts';
+import { authenticateByKey } from './authenticate-driver.ts';
 import type { Gateway } from './gateway.ts';
 
 const base = '/drivers/v1';

@@ -7,7 +7,7 @@ import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import { followDrivers } from '../streams/followed-drivers.ts';
 import { createStreams, type Stream } from '../streams/streams.ts';
-import type { Authenticators } from './authenticate.ts';
+import type { Authenticators } from './authenticate-driver.ts';
 import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
 

@@ -2,7 +2,7 @@ import type { Shape } from '../../shared/base/json-schema.ts';
 import { goOffline as putOffline } from '../../shared/drivers/positions.ts';
 import { availability } from '../../shared/rides/driver/driver-schemas.ts';
 import { post } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 export const goOffline: DriverOperation<'POST'> = {
   id: 'goOffline',

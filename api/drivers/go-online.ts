@@ -11,7 +11,7 @@ import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { readJsonBody } from '../http/body.ts';
 import { post } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<Point>('DriverPlace', { lat: latitude, lng: longitude });
 

@@ -4,7 +4,7 @@ import { exampleRideId, exampleWish, request, type ShownRequest } from '../../sh
 import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const answer = objectSchema(
   {

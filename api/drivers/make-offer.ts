@@ -6,9 +6,9 @@ import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
-import { money } from '../rides/fields.ts';
-import { originOf } from './authenticate.ts';
-import type { DriverOperation } from './operation.ts';
+import { money } from '../rides/field-types.ts';
+import { originOf } from './authenticate-driver.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', {
   price: money.required().description('Your price, in USD.'),

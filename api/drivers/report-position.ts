@@ -6,7 +6,7 @@ import { examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { put } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<Point & { heading?: number; at?: number }>('DriverReport', {
   lat: latitude,

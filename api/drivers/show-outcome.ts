@@ -4,7 +4,7 @@ import { exampleRideId, outcome, type ShownOutcome } from '../../shared/rides/dr
 import { readCommittedRide } from '../../shared/rides/read-ride.ts';
 import type { RideState } from '../../shared/rides/ride-types.ts';
 import { get, rideIdOf } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 export const showOutcome: DriverOperation<'GET'> = {
   id: 'showOutcome',

@@ -3,7 +3,7 @@ import { exampleRideId, exampleWish, ride } from '../../shared/rides/driver/driv
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { encodeLine } from '../../shared/rides/path.ts';
 import { get } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const answer = objectSchema(
   { ride: { anyOf: [ride, { type: 'null' }], description: '`null` while you are not on a ride.' } },

@@ -6,7 +6,7 @@ import { available } from '../../shared/rides/driver/driver-schemas.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { carType, lat, lng, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const answer = objectSchema(
   {

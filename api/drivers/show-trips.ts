@@ -3,7 +3,7 @@ import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 const dayMs = 24 * 3_600_000;
 const longestMs = 7 * dayMs;

@@ -1,4 +1,4 @@
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 /** This operation only opens the stream; `api/streams/followed-drivers.ts` sends the events. */
 export const streamDriver: DriverOperation<'GET'> = {

@@ -1,6 +1,6 @@
 import { withdrawOwnOffer } from '../../shared/rides/driver/driver-actions.ts';
 import { paramOf, remove, rideIdOf } from '../http/route.ts';
-import type { DriverOperation } from './operation.ts';
+import type { DriverOperation } from './driver-operation.ts';
 
 export const withdrawOffer: DriverOperation<'DELETE'> = {
   id: 'withdrawOffer',

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { healthListener, healthPaths } from '../../shared/process/ops/health.ts';
 import { jsonError } from '../http/handle-errors.ts';
 import { dataHeaders } from '../http/security-headers.ts';

@@ -4,9 +4,9 @@ import { movingStatus, rideId } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
-import { exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleOffer, exampleRideId, offerChoice, success } from './request-fields.ts';
 
 const answer = objectSchema(
   {

@@ -3,8 +3,8 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
-import { exampleRideId, success } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, success } from './request-fields.ts';
 
 const answer = objectSchema(
   { success, rideId, status: { const: 'cancelled', type: 'string', description: 'The ride has ended.' } },

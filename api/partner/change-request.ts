@@ -5,9 +5,9 @@ import { patch, rideIdOf } from '../http/route.ts';
 import { changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
 import { assertPickupTime } from '../rides/pickup-time.ts';
 import { originOf } from './authenticate.ts';
-import { exampleRideId, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, success } from './request-fields.ts';
 
 const answer = objectSchema({ success, rideId, status }, { title: 'RideChanged' });
 

@@ -6,7 +6,7 @@ import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/p
 import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from '../../shared/rides/ride-types.ts';
 import type { AttemptSummary } from '../../shared/webhooks/attempts.ts';
 import type { RequestContext } from '../part.ts';
-import { exampleRideId } from './fields.ts';
+import { exampleRideId } from './request-fields.ts';
 
 /** The event feed and the events of a ride share these fields and the long polling (contract, section 10.3). */
 

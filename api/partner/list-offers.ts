@@ -5,8 +5,8 @@ import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
-import { exampleOffer, exampleRideId } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleOffer, exampleRideId } from './request-fields.ts';
 
 const answer = objectSchema(
   {

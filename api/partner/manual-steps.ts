@@ -1,15 +1,18 @@
+import Joi from 'joi';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/manual-steps.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
+import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
+import { readJsonBody } from '../http/body.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
-import { manualOfferSchema } from '../rides/fields.ts';
+import { manualOfferSchema } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
-import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './request-fields.ts';
 
 /** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
 
@@ -94,6 +97,17 @@ const readOfferChoice = bodyOf(offerChoice);
 const hasBody = ({ req: { headers } }: RequestContext): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+const manualStart = bodySchema<{ pin?: string }>('ManualStart', {
+  pin: Joi.string().empty(null).description('The PIN of the passenger. Needed for a ride with a PIN.'),
+});
+
+/** Whatever else the body is, a ride without a PIN does not need it. */
+async function pinIn(ctx: RequestContext): Promise<string | undefined> {
+  const body = hasBody(ctx) ? await readJsonBody(ctx).catch(() => null) : null;
+  const pin: unknown = (body as { pin?: unknown } | null)?.pin;
+  return typeof pin === 'string' ? pin : undefined;
+}
+
 export const manualSteps: readonly PartnerOperation[] = [
   manualStep('offer', {
     summary: 'Make an offer manually',
@@ -142,10 +156,13 @@ export const manualSteps: readonly PartnerOperation[] = [
     description: 'The driver is at the pickup.',
     errors: ['illegal_step'],
   }),
-  plainStep('start', 'in_progress', {
+  manualStep('start', {
     summary: 'Start manually',
-    description: 'The passenger is in the car.',
-    errors: ['illegal_step'],
+    description: 'The passenger is in the car. A ride with a PIN needs it; otherwise the body is ignored.',
+    body: { schema: manualStart, examples: { 'With the PIN': { pin: '4821' } }, isOptional: true },
+    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep('in_progress') },
+    errors: ['illegal_step', 'wrong_pin', 'pin_locked'],
+    readStep: async (ctx) => ({ step: 'start', pin: await pinIn(ctx) }),
   }),
   plainStep('complete', 'completed', {
     summary: 'Complete manually',

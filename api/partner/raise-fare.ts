@@ -3,11 +3,11 @@ import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fare, rideId } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
-import { money } from '../rides/fields.ts';
+import { money } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
-import { bidding, exampleRideId, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { bidding, exampleRideId, success } from './request-fields.ts';
 import { warnOfFare } from './warnings.ts';
 
 const schema = bodySchema<{ fare: number }>('NewFare', {

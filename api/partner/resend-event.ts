@@ -7,8 +7,8 @@ import { redeliver } from '../../shared/webhooks/redeliver.ts';
 import { paramOf, post } from '../http/route.ts';
 import { authenticateForRide, originOf } from './authenticate.ts';
 import { attemptIdSchema } from './event-fields.ts';
-import { exampleRideId, success } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId, success } from './request-fields.ts';
 
 const answer = objectSchema(
   { success, rideId, eventId: eventIdSchema, sequence, attemptId: attemptIdSchema },

@@ -1,16 +1,24 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { shownNotes } from '../../shared/rides/driver-notes.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import { lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
+import { driverMessages, lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
 import { lookUpReported, withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
 
 const answer = objectSchema(
   {
     ...rideFields,
+    pin: {
+      type: 'string',
+      pattern: '^[0-9]{4}$',
+      description: 'The PIN without which the driver cannot start the trip. Present if you asked for one.',
+    },
+    messages: driverMessages('Your messages to the driver, in order. Absent without any.'),
     liveLocation: objectSchema(
       {
         lat,
@@ -22,10 +30,10 @@ const answer = objectSchema(
       { description: 'Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`.' },
     ),
   },
-  { title: 'Ride', optional: [...optionalFields, 'liveLocation'] },
+  { title: 'Ride', optional: [...optionalFields, 'pin', 'messages', 'liveLocation'] },
 );
 
-type ShownRide = ReadRide & { now: Date };
+type ShownRide = ReadRide & Pick<Ride, 'pinCode' | 'driverNotes'> & { now: Date };
 
 /** Contract, section 4.2. */
 export const retrieveRide: PartnerOperation<'GET'> = {
@@ -48,7 +56,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   errors: ['ride_not_found'],
   route({ service }) {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
-    const projection = { ...readFields, now: '$$NOW', reported: { $first: '$reported' } };
+    const projection = { ...readFields, pinCode: 1, driverNotes: 1, now: '$$NOW', reported: { $first: '$reported' } };
     const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
@@ -56,7 +64,12 @@ export const retrieveRide: PartnerOperation<'GET'> = {
         const now = ride.now.getTime();
         const liveLocation = positionAt(ride, now);
         void askIfOffRoute(service, ride);
-        return { ...presentFields(service.config, ride, now), ...(liveLocation && { liveLocation }) };
+        return {
+          ...presentFields(service.config, ride, now),
+          ...(ride.pinCode && { pin: ride.pinCode }),
+          ...shownNotes(ride),
+          ...(liveLocation && { liveLocation }),
+        };
       },
     });
   },

@@ -4,7 +4,7 @@ import { dayMs, startOfDay } from '../../shared/usage/days.ts';
 import { keyUsage } from '../../shared/usage/key-statements.ts';
 import { list } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
 
 const usageDays = objectSchema(
   {

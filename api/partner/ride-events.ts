@@ -17,8 +17,8 @@ import {
   waitFor,
   waitSeconds,
 } from './event-fields.ts';
-import { exampleRideId } from './fields.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { exampleRideId } from './request-fields.ts';
 
 const query = Joi.object<{ after: number; waitSeconds: number }>({
   after: Joi.number().integer().min(0).empty('').default(0).description('Only events with a higher `seq`.'),

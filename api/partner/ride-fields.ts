@@ -29,7 +29,7 @@ import {
 } from '../../shared/rides/public-schemas.ts';
 import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
-import { distanceKm, exampleOffer, exampleRideId, exampleTrackUrl } from './fields.ts';
+import { distanceKm, exampleOffer, exampleRideId, exampleTrackUrl } from './request-fields.ts';
 
 /** The fields of a ride that `GET /rides/:rideId` and `GET /rides` share: schema, example, projection and presenter. */
 

@@ -2,20 +2,21 @@ import type { Route } from '../http/route.ts';
 import { acceptOffer } from './accept-offer.ts';
 import { cancelRide } from './cancel-ride.ts';
 import { changeRequest } from './change-request.ts';
-import { createRide } from './create-ride.ts';
-import { listEvents } from './event-feed.ts';
-import { fareHint } from './fare-hint.ts';
+import { createRide } from './create-ride-operation.ts';
+import { listEvents } from './list-events.ts';
 import { listOffers } from './list-offers.ts';
-import { listRides } from './list-rides.ts';
+import { listRides } from './list-rides-operation.ts';
+import { downloadStatement, listStatements, retrieveStatement } from './list-statements.ts';
 import { manualSteps } from './manual-steps.ts';
-import type { PartnerApi, PartnerOperation } from './operation.ts';
+import type { PartnerApi, PartnerOperation } from './partner-operation.ts';
 import { raiseFare } from './raise-fare.ts';
 import { resendEvent } from './resend-event.ts';
+import { fareHint } from './retrieve-fare-hint.ts';
 import { retrieveRide } from './retrieve-ride.ts';
 import { retrieveUsage } from './retrieve-usage.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
-import { downloadStatement, listStatements, retrieveStatement } from './statements.ts';
+import { tellDriver } from './tell-driver.ts';
 import { withWarnings } from './warnings.ts';
 import { webhookSources } from './webhook-sources.ts';
 
@@ -29,6 +30,7 @@ export const partnerOperations: readonly PartnerOperation[] = [
   changeRequest,
   raiseFare,
   cancelRide,
+  tellDriver,
   fareHint,
   listEvents,
   listRideEvents,

@@ -3,13 +3,13 @@ import type { Operation } from '../../shared/base/operation.ts';
 import { get } from '../http/route.ts';
 import { acceptOffer } from './accept-offer.ts';
 import { cancelRide } from './cancel-ride.ts';
-import { createRide } from './create-ride.ts';
-import { listEvents } from './event-feed.ts';
-import { fareHint } from './fare-hint.ts';
+import { createRide } from './create-ride-operation.ts';
+import { listEvents } from './list-events.ts';
 import { listOffers } from './list-offers.ts';
-import { listRides } from './list-rides.ts';
-import type { PartnerOperation } from './operation.ts';
+import { listRides } from './list-rides-operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
 import { raiseFare } from './raise-fare.ts';
+import { fareHint } from './retrieve-fare-hint.ts';
 import { retrieveRide } from './retrieve-ride.ts';
 import { listRideEvents } from './ride-events.ts';
 

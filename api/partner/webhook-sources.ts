@@ -1,6 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { get } from '../http/route.ts';
-import type { PartnerOperation } from './operation.ts';
+import type { PartnerOperation } from './partner-operation.ts';
 
 const answer = objectSchema(
   {

@@ -15,7 +15,7 @@ import {
 } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
-import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
+import { etaMinutes, money, reference, text, textUpTo } from './field-types.ts';
 import { pickupTime } from './pickup-time.ts';
 
 const location = Joi.object<Location>({
@@ -119,12 +119,13 @@ const ownSchemas = {
 /** The optional fields that their rows describe completely. */
 const plainNames = fieldNames.filter((name) => !(name in ownSchemas) && name !== 'webhookUrl');
 
-/** The schema of a choice, of a list of choices, or of an integer, from the row of the field. */
+/** The schema of a choice, of a list of choices, of an integer or of a boolean, from the row of the field. */
 function plainSchema(name: FieldName): Joi.Schema {
   const { schema } = rowOf(name);
   const { items, type, minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   if (schema.enum) return choice(schema).empty(null);
   if (items?.enum) return Joi.array().items(choice(items)).unique().empty(null);
+  if (type === 'boolean') return Joi.boolean().strict().empty(null);
   if (type === 'integer') return Joi.number().integer().min(minimum).max(maximum).empty(null);
   throw new Error(`${name} needs a schema of its own`);
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { earliestMs } from '../../shared/rides/opening.ts';
 import type { RideRequest } from '../../shared/rides/ride-types.ts';
-import { unixTime } from './fields.ts';
+import { unixTime } from './field-types.ts';
 
 /** Its distance from now is checked later (`assertPickupTime`). */
 export const pickupTime = unixTime.empty(null);

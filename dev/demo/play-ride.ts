@@ -1,5 +1,5 @@
+import { type Timeline, watchRide } from './demo-timeline.ts';
 import type { EventBody, ListedOffer, Partner, ReceivedEvent, Receiver, Ride } from './partner.ts';
-import { type Timeline, watchRide } from './timeline.ts';
 
 /** The ride that every demo plays: across a river of Gothenburg, whose streets are in dev/streets/. */
 export const trip = {

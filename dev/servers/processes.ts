@@ -4,10 +4,9 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-
 /** The command that runs a TypeScript file in a single process. The `tsx` command would start a second process. */
 export function nodeCommand(script: string, args: string[] = []): string[] {
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
   return [process.execPath, '--import', tsx, script, ...args];
 }
 

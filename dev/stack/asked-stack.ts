@@ -1,6 +1,6 @@
 import { ConfigError } from '../../shared/base/config.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import { hostsOf } from './settings.ts';
+import { hostsOf } from './stack-settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
 /**

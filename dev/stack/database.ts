@@ -1,4 +1,4 @@
-import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 
 /**
  * Connects to the database for the duration of `work`. Its operations have no time limit: unlike a request, a command may

@@ -2,10 +2,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { poolNames } from '../../shared/base/queues.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
 import { startMongo } from '../servers/mongo.ts';
 import type { RunningProcess } from '../servers/processes.ts';
-import { startRedis } from '../servers/redis.ts';
+import { startRedis } from '../servers/redis-server.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { type RoutingServer, startRoutingServer } from '../streets/routing-server.ts';
 import { streetTiles } from '../streets/street-tiles.ts';
@@ -13,7 +13,7 @@ import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
 import { keepRunning, type RestartingProcess } from './keep-running.ts';
 import { startService } from './service.ts';
-import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './settings.ts';
+import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './stack-settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';
 
 type StackOptions = {

@@ -35,7 +35,7 @@ export interface Invitation {
   hash: string;
 }
 
-/** A change of the team that a form has made. Sending the form again completes its effects (team.ts). */
+/** A change of the team that a form has made. Sending the form again completes its effects (change-team.ts). */
 export interface TeamForm extends Pick<AppliedForm, 'id' | 'at'> {
   /** The audit entry: its action, its text, the address of its member, and the client's address. */
   action: AuditAction;
@@ -71,7 +71,7 @@ export interface Account {
   name?: string;
   members: Member[];
   invitations?: Invitation[];
-  /** The number of changes of the team (team.ts). */
+  /** The number of changes of the team (change-team.ts). */
   teamRev?: number;
   /** The dashboard forms that changed the team, newest last. */
   teamForms?: TeamForm[];

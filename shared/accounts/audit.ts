@@ -23,6 +23,8 @@ export const auditActions = [
   'limit_changed',
   'offer_accepted',
   'ride_cancelled',
+  'trip_started',
+  'ride_changed',
   'ride_erased',
   'events_resent',
   'desk_key_chosen',

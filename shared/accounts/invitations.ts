@@ -2,11 +2,11 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
+import { byOwner, changeTeam, isFull, type TeamActor } from './change-team.ts';
 import { macOf, macsOf } from './derived-keys.ts';
 import { charge, chargeWindow, type Limit, readLimit, refundWindow } from './limit.ts';
 import { mayAddMissingRecords } from './sent-form.ts';
 import type { MemberRef } from './session.ts';
-import { byOwner, changeTeam, isFull, type TeamActor } from './team.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -1,3 +1,12 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import { arabic } from './languages/arabic.ts';
+import { chinese } from './languages/chinese.ts';
+import { english, type Texts } from './languages/english.ts';
+import { french } from './languages/french.ts';
+import { german } from './languages/german.ts';
+import { hebrew } from './languages/hebrew.ts';
+import { portuguese } from './languages/portuguese.ts';
+import { spanish } from './languages/spanish.ts';
 import type { MessageKind } from './message-kinds.ts';
 
 /** What a text can name. A value that a text does not need may be missing. */
@@ -20,44 +29,47 @@ export interface TextValues {
   link: string;
 }
 
-type TextKey = `passenger.${MessageKind | 'foundLater'}` | `contact.${MessageKind | 'foundLater'}` | 'somebody';
-
-/** The texts by key, with placeholders in braces. A key that no person can get has no text. */
-const english: Partial<Record<TextKey, string>> = {
-  'passenger.booked': 'Your ride is booked for {time}. We text you when a driver is found.',
-  'passenger.found': '{driver} picks you up in about {minutes} min: {vehicle}, plate {plate}. Live map: {link}',
-  'passenger.foundLater': '{driver} picks you up at {time}: {vehicle}, plate {plate}. Live map: {link}',
-  'passenger.arrived': 'Your car is here: {vehicle}, plate {plate}. {link}',
-  'passenger.cancelled': 'Your ride was cancelled.',
-  'passenger.replaced': 'Your driver cancelled. We are looking for another car and text you when it is found.',
-  'contact.found':
-    '{driver} picks {passenger} up in about {minutes} min: {vehicle}, plate {plate}. Follow the ride: {link}',
-  'contact.foundLater': '{driver} picks {passenger} up at {time}: {vehicle}, plate {plate}. Follow the ride: {link}',
-  'contact.completed': 'The ride of {passenger} has ended at its destination.',
-  'contact.cancelled': 'The ride of {passenger} was cancelled.',
-  'contact.replaced': 'The driver of {passenger} cancelled. We are looking for another car.',
-  somebody: 'the passenger',
+/** The texts by language (BCP 47). The documentation lists these languages. */
+export const languages: Readonly<Record<string, Texts>> = {
+  en: english,
+  es: spanish,
+  fr: french,
+  de: german,
+  pt: portuguese,
+  zh: chinese,
+  ar: arabic,
+  he: hebrew,
 };
 
-/**
- * The text of a message in the language of a locale (BCP 47). There is only English so far: another locale changes only
- * the form of times, if it is an English one. Pure.
- */
+const formats = new Map<string, IntlMessageFormat>();
+
+/** The text of a message in the language of a locale (BCP 47); in English for a language without texts. Pure. */
 export function textOf(
   kind: MessageKind,
   to: 'passenger' | 'contact',
   locale: string | undefined,
   { sender, ...values }: TextValues,
 ): string {
+  const shown = shownLocale(locale);
   const isLater = kind === 'found' && values.pickupAt;
-  const pattern = english[`${to}.${isLater ? 'foundLater' : kind}`] ?? '';
-  const named: Record<string, unknown> = {
+  const key = `${to}.${isLater ? 'foundLater' : kind}`;
+  const pattern = languages[new Intl.Locale(shown).language]?.[key as keyof Texts] ?? '';
+  const format = formats.get(shown + key) ?? new IntlMessageFormat(pattern, shown);
+  if (formats.size < mostFormats) formats.set(shown + key, format);
+  const text = format.format({
     ...values,
-    passenger: values.passenger || english.somebody,
-    time: values.pickupAt && timeText(values.pickupAt, values, locale?.startsWith('en') ? locale : 'en-US'),
-  };
-  const text = pattern.replace(/\{(\w+)\}/g, (_, name) => String(named[name] ?? ''));
-  return sender ? `${sender}: ${text}` : text;
+    isNamed: values.passenger ? 'yes' : 'no',
+    time: values.pickupAt && timeText(values.pickupAt, values, shown),
+  });
+  return sender ? `${sender}: ${text}` : String(text);
+}
+
+/** A partner can name any region of a language, so there may be many locales. */
+const mostFormats = 1_000;
+
+/** The locale itself if there are texts in its language, else American English. */
+function shownLocale(locale = 'en-US'): string {
+  return languages[new Intl.Locale(locale).language] ? locale : 'en-US';
 }
 
 /** `7:30 AM`, with the day unless it is today at the pickup. */

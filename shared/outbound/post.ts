@@ -3,9 +3,9 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { rejectOnAbort } from '../base/abort-signal.ts';
-import { keptHeaders } from './answer-headers.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';
+import { keptHeaders } from './kept-headers.ts';
 import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace.ts';
 
 /** Node's parser must not give up before `connect` stops reading, after 64 kB. */

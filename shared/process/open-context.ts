@@ -2,11 +2,11 @@ import type { Config } from '../base/config.ts';
 import type { Context } from '../base/context.ts';
 import { createLogger, type Logger } from '../base/logger.ts';
 import { followMongoClock } from '../base/mongo/clock.ts';
-import { connectMongo, disconnectMongo } from '../base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../base/mongo/connect-mongo.ts';
 import { createQueues, poolNames } from '../base/queues.ts';
 import { connectRedis, redisReady } from '../base/redis/redis.ts';
 import type { Tracing } from '../base/tracing.ts';
-import { assertMigrated } from './migrate.ts';
+import { assertMigrated } from './migrate-database.ts';
 
 /**
  * Connects a process to MongoDB, which it requires, and to Redis, which may be unreachable: waits for Redis at most

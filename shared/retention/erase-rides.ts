@@ -75,6 +75,10 @@ const erasure = [
       'leg',
       'route',
       'lastPosition',
+      'pinCode',
+      'wrongPinsAt',
+      'driverNotes',
+      'helpAskedAt',
       'asked',
       'excludedDrivers',
     ],
@@ -85,8 +89,8 @@ const erasure = [
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
  * the fields of the request that fields.ts marks, addresses, drivers' names, phones and cars, the drivers who were asked, all
  * offers except the accepted one with their events, the ids of clients' requests, the Idempotency-Key (a
- * hash stays until it expires), search terms, track token, last
- * position, the bodies of events, the contents of attempts, and the numbers and texts of messages. Coordinates keep two decimals (about a kilometre).
+ * hash stays until it expires), search terms, track token, PIN, messages to the
+ * driver, requests for help, last position, the bodies of events, the contents of attempts, and the numbers and texts of messages. Coordinates keep two decimals (about a kilometre).
  * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as

@@ -44,6 +44,8 @@ const boardFields = {
   nextRideId: 1,
   replacedBy: 1,
   trackToken: 1,
+  pinCode: 1,
+  driverNotes: 1,
 } as const;
 
 /** A ride on the board of a desk. */

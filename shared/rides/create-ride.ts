@@ -6,7 +6,7 @@ import { newRideId, sha256 } from '../base/ids.ts';
 import { rideStatuses } from '../base/metrics.ts';
 import { batchedFind, batchedInsert } from '../base/mongo/batch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
-import { tryLimitMs } from '../base/mongo/connection.ts';
+import { tryLimitMs } from '../base/mongo/connect-mongo.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import { publishNewRide } from '../base/wake.ts';

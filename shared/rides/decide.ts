@@ -4,6 +4,7 @@ import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
 import { assertTripOpen, changedFields, changedOpening, changedTimers, newTerms } from './changed-fields.ts';
+import { isRepeat, notesWith } from './driver-notes.ts';
 import { openedFields } from './first-timers.ts';
 import { messageFields } from './message-fields.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
@@ -31,6 +32,7 @@ export type Command =
   | { action: 'raiseFare'; fare: number }
   /** `unfit`: drivers whose offers are withdrawn, and from whose requests the ride disappears. */
   | { action: 'change'; terms: ChangedTerms; unfit: ReadonlySet<string>; origin?: Origin }
+  | { action: 'tellDriver'; text: string; origin?: Origin }
   | { action: 'open' | 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
@@ -87,6 +89,7 @@ export function decide(
   if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
   const changesTrip = command.action === 'change' && assertTripOpen(ride, command.terms, now);
   if (command.action === 'change' && newTerms(ride, command.terms).length === 0) return null;
+  if (command.action === 'tellDriver' && isRepeat(ride, command, now)) return null;
 
   const transition = transitionOf(action);
   const newStatus =
@@ -116,7 +119,8 @@ function isAccepted(ride: RideState, offerId: string): boolean {
 function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
   const { from, beforeDeadline, bidding } = transitionOf(action);
   if (!from.includes(ride.status)) {
-    if (action === 'cancel' || action === 'change') throw new AppError('ride_ended');
+    if (action === 'tellDriver' && ride.status === 'bidding') throw new AppError('no_driver');
+    if (action === 'cancel' || action === 'change' || action === 'tellDriver') throw new AppError('ride_ended');
     throw new AppError(from.includes('bidding') && action !== 'open' ? 'ride_not_bidding' : 'illegal_step');
   }
   if (bidding === 'closed' && !waitsToOpen(ride)) throw new AppError('illegal_step');
@@ -139,6 +143,8 @@ function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes
       return raisedFare(ride, command.fare, at);
     case 'change':
       return { ...changedFields(ride, command, at), ...changedOpening(ride, command.terms, now, timing) };
+    case 'tellDriver':
+      return { driverNotes: notesWith(ride, command, at) };
     case 'start':
       return simulatedLeg(ride, 'start', now, timing);
     case 'cancel':
@@ -237,6 +243,7 @@ function scriptStep(ride: RideState, command: Command): SimulatorStep | undefine
     case 'withdrawOffer':
     case 'raiseFare':
     case 'change':
+    case 'tellDriver':
     case 'cancel':
       return undefined;
     // Stryker restore StringLiteral,ConditionalExpression

@@ -118,6 +118,14 @@ export const fields = {
     isErased: true,
     label: 'Floor',
   },
+  // The PIN itself is `pinCode` of the ride.
+  pin: {
+    schema: { type: 'boolean', description: 'The trip starts only with the PIN of the passenger.' },
+    driver: 'True if the start of the trip needs the PIN that the passenger tells you. Absent without one.',
+    request: 'The driver can start the trip only with a PIN of four digits, which the passenger sees on the live map.',
+    in: ['ownRide'],
+    isErased: false,
+  },
   passenger: {
     schema: objectSchema(
       {

@@ -2,6 +2,7 @@ import type { Config } from '../base/config.ts';
 import { newTrackToken } from '../base/ids.ts';
 import { firstFields } from './first-timers.ts';
 import { messageFields } from './message-fields.ts';
+import { newPin } from './pin.ts';
 import { earliestDueAt } from './ride-jobs.ts';
 import type { Ride, RideRequest } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';
@@ -33,6 +34,7 @@ export function newDocument(
     ...(origin && { origin }),
     ...chain,
     trackToken: newTrackToken(),
+    ...(request.pin && { pinCode: newPin() }),
     ...(searchTerms.length > 0 && { searchTerms }),
     createdAt,
     rev: 0,

@@ -164,3 +164,26 @@ export const month = {
   description: 'A month in UTC.',
   examples: ['2026-11'],
 } as const;
+
+export const messageNumber = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 10,
+  description: 'The number of the message in the ride, from 1.',
+} as const;
+
+/** The messages of a partner to the driver of a ride. */
+export const driverMessages = <D extends string>(description: D) =>
+  ({
+    type: 'array',
+    items: objectSchema(
+      {
+        number: messageNumber,
+        text: { type: 'string', description: 'The text.' },
+        at: unixMs('When it was sent'),
+        seenAt: unixMs('When the driver had seen it. Absent before'),
+      },
+      { title: 'DriverMessage', description: 'A message to the driver.', optional: ['seenAt'] },
+    ),
+    description,
+  }) as const;

@@ -126,6 +126,15 @@ export interface Route {
   road?: { line: string; km: number; seconds: number };
 }
 
+/** A message of the partner to the driver. `at` is when it was sent. */
+export interface DriverNote extends Partial<Origin> {
+  /** Its place in the messages of the ride, from 1. */
+  number: number;
+  text: string;
+  at: Date;
+  seenAt?: Date;
+}
+
 /** A driver to whom a dispatch round opened a live ride, with the distance to the pickup at that time. */
 export interface AskedDriver {
   driverId: string;
@@ -256,6 +265,15 @@ export interface Ride extends RideRequest {
   openedToFreeAt?: Date;
   /** The last reported position of the car before a live ride ended. */
   lastPosition?: ReportedPosition;
+
+  /** The PIN of a ride with `pin`. Missing once the ride is erased. */
+  pinCode?: string;
+  /** The times of the last wrong PINs. */
+  wrongPinsAt?: Date[];
+  /** The messages of the partner to the driver, in order. */
+  driverNotes?: DriverNote[];
+  /** When the passenger asked for help on the live map, at most once a minute. */
+  helpAskedAt?: Date[];
 
   timers: Timer[];
   nextDueAt?: Date;

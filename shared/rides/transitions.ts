@@ -43,6 +43,12 @@ export const transitions = {
     event: null,
     timers: 'keep',
   },
+  tellDriver: {
+    from: movingStatuses,
+    to: 'same',
+    event: null,
+    timers: 'keep',
+  },
   accept: {
     from: ['bidding'],
     to: 'driver_arriving',

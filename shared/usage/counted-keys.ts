@@ -1,8 +1,8 @@
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from '../keys/api-key.ts';
 import { byCreation } from '../keys/list-keys.ts';
-import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
+import { summedThrough } from './usage-progress.ts';
 
 /**
  * A key may get rides for this long after it was revoked, because a request that was authenticated before the

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keys } from '../../cli/keys/commands.ts';
+import { keys } from '../../cli/keys/key-commands.ts';
 import { AuditModel } from '../../shared/accounts/audit.ts';
 import { createKey, listKeys } from '../../shared/keys/manage-keys.ts';
 import { chargesOf, creationLog } from '../support/charges.ts';

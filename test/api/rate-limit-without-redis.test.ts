@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
 import { useFolder } from '../support/folder.ts';

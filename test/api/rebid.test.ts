@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { bringSuccessor } from '../../shared/rides/rebid.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { ridesByKey } from '../../shared/usage/usage.ts';
+import { ridesByKey } from '../../shared/usage/usage-summary.ts';
 import { runBiddingTimer } from '../../workers/bidding.ts';
 import { countByDay } from '../../workers/periodic/usage/sum-rides.ts';
 import { deliver } from '../support/deliveries.ts';

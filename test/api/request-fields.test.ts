@@ -46,6 +46,7 @@ const treatments = {
   passenger: { example: { name: 'Ada Lovelace', phone: '+12025550111' }, erased: true, driver: true, desk: true },
   needs: { example: ['pet'], erased: true, driver: true, desk: true },
   floor: { example: 7, erased: true, driver: true, desk: true },
+  pin: { example: true, erased: false, driver: true, desk: false },
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },

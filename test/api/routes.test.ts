@@ -70,6 +70,7 @@ describe('routes', () => {
           'POST /rides/:rideId/fare',
           'GET /fare-hint',
           'PATCH /rides/:rideId',
+          'POST /rides/:rideId/messages',
           'POST /rides/:rideId/events/:sequence/resend',
           'GET /statements',
           'GET /statements/:month',

@@ -10,15 +10,15 @@ import { givenMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
 import { createLogger } from '../../shared/base/logger.ts';
-import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { createQueues, type Queues } from '../../shared/base/queues.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
 import { watchOthers } from './measured/machine-cpu.ts';
 import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';
 

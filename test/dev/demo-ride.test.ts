@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { createTimeline, type Timeline } from '../../dev/demo/demo-timeline.ts';
 import { type EventBody, type Partner, type ReceivedEvent, startReceiver } from '../../dev/demo/partner.ts';
 import { playLiveRide, playRide } from '../../dev/demo/play-ride.ts';
-import { createTimeline, type Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 
 const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { readArguments } from '../../dev/fleet/arguments.ts';
 import { behaviourOf, bidOn } from '../../dev/fleet/behaviour.ts';
 import { lineOf } from '../../dev/fleet/figures.ts';
+import { readArguments } from '../../dev/fleet/fleet-arguments.ts';
 import { randomOf } from '../../dev/fleet/random.ts';
 import { nodeCommand } from '../../dev/servers/processes.ts';
 import type { Point } from '../../shared/base/great-circle.ts';

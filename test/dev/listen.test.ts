@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import readline from 'node:readline';
 import { expect } from 'chai';
-import { readArguments } from '../../dev/listen/arguments.ts';
 import { eventLine, forward } from '../../dev/listen/forward.ts';
+import { readArguments as readArgumentsOf } from '../../dev/listen/listen-arguments.ts';
 import { nodeCommand } from '../../dev/servers/processes.ts';
 import { newApiKey } from '../../shared/keys/key-format.ts';
 import { type NewKey, revokeKey } from '../../shared/keys/manage-keys.ts';
@@ -11,6 +14,7 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Client } from '../support/client.ts';
 import { ageEvents, readFeedOf } from '../support/feed.ts';
+import { useFolder } from '../support/folder.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newRide, offerOn } from '../support/rides.ts';
 import { startTestApi, useTestApi } from '../support/service.ts';
@@ -18,8 +22,12 @@ import { storedRide } from '../support/stored-rides.ts';
 
 const secret = 'whsec_of_this_test';
 
+const readArguments = (argv: string[], env: NodeJS.ProcessEnv) =>
+  readArgumentsOf(argv, env, { invocation: 'npm run listen --', defaultUrl: 'the newest npm run dev' });
+
 describe('npm run listen', () => {
   const api = useTestApi();
+  const folder = useFolder();
   let receiver: Receiver;
   let partner: Client & NewKey;
   let listener: ChildProcess;
@@ -39,11 +47,16 @@ describe('npm run listen', () => {
    * Starts the command and waits until it listens. Key and secret are environment variables, because process lists show
    * arguments.
    */
-  async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
+  async function listen(
+    { signsWith = '', inFolder }: { signsWith?: string; inFolder?: string },
+    ...args: string[]
+  ): Promise<void> {
     const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
-    const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);
+    const [file = '', ...rest] = inFolder
+      ? [process.execPath, 'listen.mjs', ...given]
+      : nodeCommand('dev/listen.ts', given);
     const env = { ...process.env, RIDES_KEY: partner.key, RIDES_SECRET: signsWith };
-    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env });
+    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: inFolder });
     lines = [];
     complaints = '';
     listener.stderr?.on('data', (chunk) => {
@@ -93,6 +106,19 @@ describe('npm run listen', () => {
     expect(line).to.match(/^\d\d:\d\d:\d\d {2}\w{6} {2}event 1 offer\.received +200 {2}\d+ ms$/);
     for (const each of lines) expect(each.length, each).to.be.at.most(80);
     expect(receiver.receipts).to.have.length(1);
+  });
+
+  it('the served listen.mjs needs only Node, has the documented checksum, and forwards an event', async () => {
+    const read = async (file: string) => (await fetch(`${api.url}/docs/${file}`)).text();
+    const [program, page] = await Promise.all([read('listen.mjs'), read('webhooks.md')]);
+    expect(page).to.include(`\`${createHash('sha256').update(program).digest('hex')}\``);
+    await writeFile(path.join(folder.path, 'listen.mjs'), program);
+    await listen({ signsWith: secret, inFolder: folder.path });
+    await rideWithOffer(2_900);
+    const [{ headers, raw }] = (await receiver.received(1)) as [Receiver['receipts'][number]];
+    expect(verifySignature(secret, String(headers['x-service-signature']), raw, Date.now() / 1_000)).to.equal(true);
+    await shown(/event 1 offer\.received +200/);
+    expect(await end('SIGTERM')).to.equal(0);
   });
 
   it('the command begins with the oldest event on request, and prints the next cursor on SIGTERM', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createLogView } from '../../dev/stack/logs.ts';
-import { overview } from '../../dev/stack/overview.ts';
+import { overview } from '../../dev/stack/stack-overview.ts';
 
 const rideId = 'ride_0VbdXpxmecg93r1rJAk0axNy';
 const keyId = 'key_zbDMaMU87bH2NK';

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
-import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
+import { redisCommand, startRedis } from '../../dev/servers/redis-server.ts';
 
 describe('local servers', function () {
   // The first start on a machine may have to fetch packages.
@@ -49,7 +49,7 @@ describe('local servers', function () {
   const startMongoScript = () =>
     `import('./dev/servers/mongo.ts').then(({ startMongo }) => startMongo({ dataDir: '${dataDir}' }))`;
   const startRedisScript = () =>
-    `import('./dev/servers/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
+    `import('./dev/servers/redis-server.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
 
   it('MongoDB keeps acknowledged writes across a kill, at the same URL', async () => {
     const first = await started(startMongo({ dataDir }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RunningServer } from '../../dev/servers/processes.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';

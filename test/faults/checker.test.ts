@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { testBuild } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';

@@ -164,7 +164,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'loses a mail',
     edits: [
       {
-        file: 'workers/mail.js',
+        file: 'workers/mail-jobs.js',
         find: 'if (config.secrets.smtpUrl)',
         replace: `globalThis.mailTries = (globalThis.mailTries ?? 0) + 1;
         if (globalThis.mailTries % 2 === 0) return { sent: true };
@@ -220,7 +220,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'acknowledges a manual step without doing it',
     edits: [
       {
-        file: 'shared/rides/manual-steps.js',
+        file: 'shared/rides/apply-manual-step.js',
         find: 'if (lacksDriver(step.step, ride.status))',
         replace: "if (step.step === 'withdraw') return null;\n        if (lacksDriver(step.step, ride.status))",
       },

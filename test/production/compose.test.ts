@@ -8,7 +8,7 @@ import vm from 'node:vm';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { freePort } from '../../dev/servers/ports.ts';
-import { redisCommand } from '../../dev/servers/redis.ts';
+import { redisCommand } from '../../dev/servers/redis-server.ts';
 import { readConfig } from '../../shared/base/config.ts';
 import { build } from '../../shared/base/version.ts';
 import { type Compose, type ComposeService, composeConfig, requiredSettings } from './compose.ts';

@@ -21,4 +21,11 @@ describe('the Docker image', () => {
     expect(shipped).to.match(/^COPY package\.json .*\.\/$/m);
     expect(read('.dockerignore')).to.match(/^!docs$/m);
   });
+
+  it('the build of the image has the files from which listen.mjs is bundled, and the image does not', () => {
+    const [, built, shipped] = read('Dockerfile').split(/^FROM /m);
+    expect(built).to.match(/^COPY dev dev$/m);
+    expect(shipped).not.to.match(/^COPY dev /m);
+    expect(read('.dockerignore')).to.match(/^!dev$/m);
+  });
 });

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ops } from '../../cli/ops/commands.ts';
+import { ops } from '../../cli/ops/ops-commands.ts';
 import { onlyAllowed } from '../../shared/base/logger.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { redisProblemTexts } from '../../shared/base/redis-problem.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { drivers } from '../../cli/drivers/commands.ts';
-import { keys } from '../../cli/keys/commands.ts';
-import { ops } from '../../cli/ops/commands.ts';
+import { drivers } from '../../cli/drivers/driver-commands.ts';
+import { keys } from '../../cli/keys/key-commands.ts';
+import { ops } from '../../cli/ops/ops-commands.ts';
 import type { Program } from '../../cli/program.ts';
 import { runToEnd } from '../support/command-line.ts';
 import { testContext, testSettings } from '../support/service.ts';

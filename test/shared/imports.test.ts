@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { findCycles, importsIn, readImports, wrongImports } from '../support/imports.ts';
+import { filesOfOneName, findCycles, importsIn, productFiles, readImports, wrongImports } from '../support/imports.ts';
 
 describe('imports', () => {
   const imports = readImports();
@@ -31,7 +31,7 @@ describe('imports', () => {
     ['workers/main.ts', "import { invocation } from '../cli/program.ts';"],
     ['cli/parser.ts', "export { startPool } from '../workers/pools.ts';"],
     ['cli/parser.ts', "import '../test/support/until.ts';"],
-    ['api/app.ts', "import { settingsFor } from '../dev/stack/settings.ts';"],
+    ['api/app.ts', "import { settingsFor } from '../dev/stack/stack-settings.ts';"],
     ['dev/main.ts', "import { until } from '../test/support/until.ts';"],
     ['shared/base/errors.ts', "import type { Ride } from '../rides/ride-types.ts';"],
     ['shared/mail/mail.ts', "import { accountOf } from '../accounts/account.ts';"],
@@ -47,7 +47,7 @@ describe('imports', () => {
     ['shared/base/errors.ts', "import type { Middleware } from '@koa/router';"],
     ['shared/mail/mail.ts', "import { createTransport } from 'nodemailer';"],
     ['api/app.ts', "import https from 'node:https';"],
-    ['workers/mail.ts', "import net, { isIP } from 'node:net';"],
+    ['workers/mail-jobs.ts', "import net, { isIP } from 'node:net';"],
     ['cli/parser.ts', "const { request } = require('undici');"],
     ['shared/rides/decide.ts', "import { readRide } from './read-ride.ts';"],
     ['shared/rides/offers.ts', "import fs from 'node:fs/promises';"],
@@ -71,6 +71,27 @@ describe('imports', () => {
     expect(ofFiles).to.deep.equal([]);
     expect(ofEntries).to.deep.include(['workers/periodic', 'workers/webhooks']);
   });
+});
+
+describe('the names of files', () => {
+  it('one name means one file, or a file with its style and its script in the same folder', () => {
+    const files = productFiles();
+    expect(files).to.include.members(['web/dashboard/team.tsx', 'web/dashboard/team.css', 'dev/main.ts']);
+    expect(filesOfOneName(files)).to.deep.equal([]);
+  });
+
+  for (const [double, first] of [
+    ['dev/stack/decide.ts', 'shared/rides/decide.ts'],
+    ['shared/rides/decide.tsx', 'shared/rides/decide.ts'],
+    ['web/desk/team.css', 'web/dashboard/team.tsx'],
+    ['web/kit/team.browser.ts', 'web/dashboard/team.tsx'],
+  ] as const) {
+    it(`the check refuses ${double} beside ${first}`, () => {
+      const [group, ...others] = filesOfOneName([...productFiles(), double]);
+      expect(group).to.include.members([double, first]);
+      expect(others).to.deep.equal([]);
+    });
+  }
 });
 
 describe('docs/architecture.md', () => {

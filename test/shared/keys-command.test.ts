@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { keys } from '../../cli/keys/commands.ts';
-import { tableOf } from '../../cli/keys/list.ts';
+import { keys } from '../../cli/keys/key-commands.ts';
+import { tableOf } from '../../cli/keys/keys-table.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';

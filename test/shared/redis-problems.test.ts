@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ops } from '../../cli/ops/commands.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { ops } from '../../cli/ops/ops-commands.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { registry } from '../../shared/base/metrics.ts';
@@ -10,7 +10,7 @@ import { primariesOf, type RedisClient } from '../../shared/base/redis/redis-nod
 import { assertRedisWorks, readRedisState } from '../../shared/base/redis/redis-state.ts';
 import { redisProblemOf, redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { scraper } from '../../shared/process/ops/scrape.ts';
-import { redisSettings, startWarnings } from '../../shared/process/ops/watch.ts';
+import { redisSettings, startWarnings } from '../../shared/process/ops/start-warnings.ts';
 import { runCommand } from '../support/command-line.ts';
 import { useFolder } from '../support/folder.ts';
 import { withLogLines } from '../support/log-lines.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { createLogger } from '../../shared/base/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/redis/redis.ts';

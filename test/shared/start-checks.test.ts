@@ -7,12 +7,12 @@ import { AccountModel, accountOf, founderIdOf } from '../../shared/accounts/acco
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { ConfigError } from '../../shared/base/config.ts';
 import { encrypt, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
-import { connectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { secretStores } from '../../shared/keys/secret-stores.ts';
 import { encryptedWithMissingKeys } from '../../shared/keys/stored-secrets.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
 import { ownDatabase } from '../support/own-database.ts';

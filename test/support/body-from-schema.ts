@@ -30,6 +30,8 @@ export function bodyFrom(given: JsonSchema): fc.Arbitrary<Json> {
       return arrayFrom(rest);
     case 'string':
       return stringFrom(rest);
+    case 'boolean':
+      return fc.boolean();
     case 'integer':
       return fc.oneof(
         fc.integer({ min: rest.minimum, max: rest.maximum }),

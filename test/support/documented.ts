@@ -7,7 +7,11 @@ import { documentation } from '../../web/docs/documentation.ts';
 import type { ApiResponse, OpenApiDocument, PathOperation } from '../../web/docs/openapi-types.ts';
 
 /** The OpenAPI documents of partners and of drivers, as they are served for `https://rides.example`. */
-export const { openApi, names: pageNames } = documentation(operations, { publicBaseUrl: 'https://rides.example' });
+export const { openApi, names: pageNames } = documentation(
+  operations,
+  { publicBaseUrl: 'https://rides.example' },
+  () => '',
+);
 export const openApiDocuments: readonly OpenApiDocument[] = Object.values(openApi);
 
 /** The schemas of both documents. A test checks that a name has the same schema in both. */

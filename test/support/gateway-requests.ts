@@ -16,6 +16,7 @@ const routes = [
   ['GET', '/ride'],
   ['POST', '/ride/arrive'],
   ['POST', '/ride/start'],
+  ['POST', '/ride/seen'],
   ['POST', '/ride/complete'],
   ['POST', '/ride/cancel'],
 ] as const;

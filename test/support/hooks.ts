@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { prepareTests } from '../../dev/servers/faketime.ts';
 import { givenMongo, versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { measureSpeed, scaleLimits } from './machine-speed.ts';
 import { startReplicaSet } from './replica-set.ts';

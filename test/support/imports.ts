@@ -15,13 +15,39 @@ export type Imports = ReadonlyMap<string, readonly Import[]>;
 const root = path.resolve(import.meta.dirname, '../..');
 const layers = ['api', 'web', 'workers', 'shared', 'cli', 'dev', 'test'];
 
-export function readImports(): Imports {
-  const files = layers.flatMap((layer) =>
+const filesIn = (folders: readonly string[]): string[] =>
+  folders.flatMap((folder) =>
     fs
-      .readdirSync(path.join(root, layer), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.tsx?$/.test(file))
-      .map((file) => path.join(layer, file)),
+      .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => path.join(folder, file)),
   );
+
+/** The product's source files and styles, without what the build makes. */
+export const productFiles = (): string[] =>
+  filesIn(layers.filter((layer) => layer !== 'test')).filter(
+    (file) => /\.(tsx?|css)$/.test(file) && !file.startsWith('web/kit/built/'),
+  );
+
+/**
+ * The files with a name that another file has, in groups. A name is without its ending. A file, its style and its script
+ * for the browser share a name in one folder; `main` and `routes` mean the same in each part.
+ */
+export function filesOfOneName(files: readonly string[]): string[][] {
+  const named = new Map<string, string[]>();
+  for (const file of files) {
+    const name = path.basename(file).replace(/(\.browser)?\.(tsx?|css)$/, '');
+    named.set(name, [...(named.get(name) ?? []), file]);
+  }
+  return [...named].flatMap(([name, group]) => {
+    const kinds = new Set(group.map((file) => /(\.browser\.ts|\.css)$/.exec(file)?.[0]));
+    const folders = new Set(group.map((file) => path.dirname(file)));
+    const isOne = folders.size === 1 && kinds.size === group.length;
+    return isOne || /^(main|routes)$/.test(name) ? [] : [group];
+  });
+}
+
+export function readImports(): Imports {
+  const files = filesIn(layers).filter((file) => /\.tsx?$/.test(file));
   return new Map(files.map((file) => [file, importsIn(file, fs.readFileSync(path.join(root, file), 'utf8'))]));
 }
 
@@ -85,7 +111,8 @@ const pureFiles = [
   'shared/webhooks/sign.ts',
   'shared/webhooks/failure-reasons.ts',
 ];
-const purePackages = /^(node:crypto|node:zlib|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
+const purePackages =
+  /^(node:crypto|node:zlib|intl-messageformat|@turf\/.+|ipaddr\.js|any-ascii|libphonenumber-js\/(max|min))$/;
 
 /** Every import that breaks a rule, as `FILE imports FILE: RULE`, and every missing pure file. */
 export function wrongImports(imports: Imports): string[] {

@@ -1,6 +1,6 @@
 import { operatorsListener } from '../../api/app.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { startOpsServer } from '../../shared/process/ops/ops-server.ts';
 import { testContext } from './service.ts';
 

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { inDatabase } from '../../dev/servers/given-mongo.ts';
-import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 
 const nameOf = (url: string): string => /^mongodb:\/\/[^/]+\/([^?]+)/.exec(url)?.[1] ?? '';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { onFreePort } from '../../dev/servers/ports.ts';
-import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts';
+import { type RedisOptions, startRedis } from '../../dev/servers/redis-server.ts';
 import { scaled } from './machine-speed.ts';
 import { type Restartable, restartable } from './restartable.ts';
 import { until } from './until.ts';

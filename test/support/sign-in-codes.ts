@@ -1,4 +1,4 @@
-import { enterCode, newCode } from '../../shared/accounts/sign-in.ts';
+import { enterCode, newCode } from '../../shared/accounts/enter-code.ts';
 import type { Browser } from '../../shared/accounts/sign-in-limits.ts';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { randomBase62 } from '../../shared/base/ids.ts';

@@ -6,7 +6,7 @@ import { secretsKey } from '../../shared/base/encryption.ts';
 import { randomBase62 } from '../../shared/base/ids.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { sendStoredMail } from '../../workers/mail.ts';
+import { sendStoredMail } from '../../workers/mail-jobs.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { withLogLines } from '../support/log-lines.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { startRedis } from '../../dev/servers/redis-server.ts';
 import { addJob } from '../../shared/base/queues.ts';
 import { useFolder } from '../support/folder.ts';
 import { newRide } from '../support/rides.ts';

@@ -1,6 +1,6 @@
+import { pendingSignIn } from '../../shared/accounts/enter-code.ts';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { confirmSession, hasRecentCode } from '../../shared/accounts/session.ts';
-import { pendingSignIn } from '../../shared/accounts/sign-in.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
 import { form } from '../kit/form.ts';

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { AppError } from '../../shared/base/errors.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
+import { canStep, type ManualStep, plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { maxOffers } from '../../shared/rides/decide.ts';
-import { canStep, type ManualStep, plainManualSteps } from '../../shared/rides/manual-steps.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import type { Offer, Ride } from '../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../shared/rides/simulation.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
-import type { UsageSummary } from '../../shared/usage/usage.ts';
+import type { UsageSummary } from '../../shared/usage/usage-summary.ts';
 import { CodeBlock } from '../kit/blocks.tsx';
 import { consolePath, keyPath, keysPath } from '../kit/paths.ts';
 

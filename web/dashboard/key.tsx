@@ -12,12 +12,12 @@ import {
 import { rollByForm, rotateByForm, secretVersion } from '../../shared/keys/replace-secret.ts';
 import { canText } from '../../shared/messages/stored-messages.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
-import { ridesByKey } from '../../shared/usage/usage.ts';
+import { ridesByKey } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import type { SentRequest } from '../kit/answer.ts';
+import { choice, fault, text } from '../kit/declared-fields.tsx';
 import { ModePill } from '../kit/facts.tsx';
-import { choice, fault, text } from '../kit/fields.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { keyNameIn, lastFour } from '../kit/key-parts.tsx';
 import { page } from '../kit/page.tsx';

@@ -1,6 +1,6 @@
+import { enterLink, openLink } from '../../shared/accounts/enter-code.ts';
 import { type FoundInvitation, findInvitation } from '../../shared/accounts/invitations.ts';
 import { confirmSession } from '../../shared/accounts/session.ts';
-import { enterLink, openLink } from '../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../shared/accounts/sign-in-limits.ts';
 import type { Answer, OfDashboard, Person, PublicRequest } from '../kit/answer.ts';
 import { outsidePage } from '../kit/document.tsx';

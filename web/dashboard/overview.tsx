@@ -4,7 +4,7 @@ import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { type ListedRide, listRides } from '../../shared/rides/list-rides.ts';
 import { type RideStatus, underWay } from '../../shared/rides/ride-types.ts';
 import { dayMs } from '../../shared/usage/days.ts';
-import { noDays, summaryOf, usageOf } from '../../shared/usage/usage.ts';
+import { noDays, summaryOf, usageOf } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { type DeliveryRate, deliveryRate } from '../../shared/webhooks/delivery-rate.ts';
 import { withoutResent } from '../../shared/webhooks/missed-events.ts';

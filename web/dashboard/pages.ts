@@ -3,19 +3,20 @@ import { desk } from '../desk/desk-page.tsx';
 import { deskRide } from '../desk/desk-ride.tsx';
 import { deskSettings } from '../desk/desk-settings.tsx';
 import { receipt } from '../desk/receipt.tsx';
+import { rideChanges } from '../desk/ride-changes.tsx';
 import { savedPlaces } from '../desk/saved-places.tsx';
 import type { OfDashboard } from '../kit/answer.ts';
 import type { Page } from '../kit/page.tsx';
 import type { PublicRoute } from '../kit/public-pages.ts';
 import { everyone } from '../kit/roles.ts';
-import { account } from './account.tsx';
+import { account } from './account-page.tsx';
 import { confirm } from './confirm.tsx';
 import { testConsole } from './console.tsx';
 import { deliveries } from './deliveries.tsx';
 import { delivery } from './delivery.tsx';
 import { invitationRoutes } from './invitation.tsx';
 import { key } from './key.tsx';
-import { keys } from './keys.tsx';
+import { keys } from './keys-page.tsx';
 import { linkRoutes } from './mail-link.tsx';
 import { newKey } from './new-key.tsx';
 import { overview } from './overview.tsx';
@@ -29,7 +30,19 @@ import { usage } from './usage.tsx';
 
 /** The declared pages of the dashboard. A fixed path comes before a parameter in its place. */
 export const pages: readonly Page[] = [
-  ...[overview, confirm, desk, deskRide, savedPlaces, deskSettings, receipt, rides, testConsole, ...ridePageRoutes],
+  ...[
+    overview,
+    confirm,
+    desk,
+    deskRide,
+    rideChanges,
+    savedPlaces,
+    deskSettings,
+    receipt,
+    rides,
+    testConsole,
+    ...ridePageRoutes,
+  ],
   ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
 ];
 

@@ -37,6 +37,16 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
       {needs && <Fact name="Needs">{needs.map((need) => needWords[need]).join(', ')}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
       <LabelledFacts ride={ride} />
+      {ride.pinCode && <Fact name="PIN">{ride.pinCode}</Fact>}
+      {ride.driverNotes && (
+        <Fact name="Messages to the driver">
+          {ride.driverNotes.map(({ number, text, seenAt }) => (
+            <span key={number}>
+              {text} <span class="quiet">{seenAt ? 'seen' : 'sent'}</span>{' '}
+            </span>
+          ))}
+        </Fact>
+      )}
       {driver?.name && (
         <>
           <Fact name="Driver">

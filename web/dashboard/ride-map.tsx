@@ -4,7 +4,7 @@ import { mapData } from '../kit/map-data.ts';
 import type { TrackState } from '../track/track-state.ts';
 import { serverZone, wordsFor } from '../track/track-words.ts';
 
-/** The live map inside a page of the dashboard. A script fills it and moves the car (browser/ride-map.ts). */
+/** The live map inside a page of the dashboard. A script fills it and moves the car (browser/create-ride-map.ts). */
 export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
   return (
     <div class="ride-map track" id="map-box" data-keep>

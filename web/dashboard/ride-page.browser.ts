@@ -1,6 +1,6 @@
 import { followRide } from '../kit/browser/follow.ts';
 import { livePart, refresh } from '../kit/browser/live-part.ts';
-import { createRideMap } from './browser/ride-map.ts';
+import { createRideMap } from './browser/create-ride-map.ts';
 import type { RideNews } from './ride-news.ts';
 
 /** The script of a ride's page: the page has new content whenever the version in the ride's stream changes. */

@@ -3,9 +3,9 @@ import { AppError } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import { messagesOfRide, shownMessage } from '../../shared/messages/stored-messages.ts';
+import { applyManualStep } from '../../shared/rides/apply-manual-step.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { rideWithKey } from '../../shared/rides/list-rides.ts';
-import { applyManualStep } from '../../shared/rides/manual-steps.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { bringSuccessor } from '../../shared/rides/rebid.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -14,7 +14,7 @@ import { hasEnded } from '../../shared/rides/transitions.ts';
 import { attemptsOfRide } from '../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../shared/webhooks/redeliver.ts';
 import type { PageRequest, RideView, SentRequest } from '../kit/answer.ts';
-import { cancelQuestion } from '../kit/cancel-ride.tsx';
+import { cancelQuestion } from '../kit/cancel-question.tsx';
 import { type Again, form } from '../kit/form.ts';
 import { type Page, page } from '../kit/page.tsx';
 import { consoleRidePath, entryPath, ridePath } from '../kit/paths.ts';
@@ -150,10 +150,11 @@ const step = form({
 /** Makes a manual step instead of the simulated driver, unless the ride already has the change. */
 async function stepManually(request: SentRequest): Promise<Again | undefined> {
   const { service, sent, requestId } = request;
-  const { _id, keyId } = shownIn('console', await ownRide(request));
+  const { _id, keyId, pinCode } = shownIn('console', await ownRide(request));
   const asked = manualStepIn(request);
   if ('fault' in asked) return { again: 422, show: { refusal: asked.fault } };
-  const { step } = asked;
+  // The page shows the PIN, so the person need not type it.
+  const step = asked.step.step === 'start' ? { ...asked.step, pin: pinCode } : asked.step;
   const stepped = applyManualStep(service, _id, step, { keyId }, { by: 'dashboard', requestId, form: sent.id });
   const refusal = await stepped.then(() => null, refusalIn);
   const { events, offers } = await ownRide(request);

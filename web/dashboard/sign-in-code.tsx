@@ -5,7 +5,7 @@ import {
   newCode,
   type Proof,
   parseCode,
-} from '../../shared/accounts/sign-in.ts';
+} from '../../shared/accounts/enter-code.ts';
 import { type Browser, type MailRefusal, reportedWrongCodes } from '../../shared/accounts/sign-in-limits.ts';
 import { derivedMailId } from '../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../shared/mail/mail.ts';

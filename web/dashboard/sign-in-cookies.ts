@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { deviceId, newDevice } from '../../shared/accounts/device.ts';
-import { signInLifetimeMs } from '../../shared/accounts/sign-in.ts';
+import { signInLifetimeMs } from '../../shared/accounts/enter-code.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { type PageRequest, sessionCookie } from '../kit/answer.ts';
 

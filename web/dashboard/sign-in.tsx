@@ -1,7 +1,7 @@
 import { parseEmail } from '../../shared/accounts/account.ts';
+import { pendingSignIn, requestedEmail } from '../../shared/accounts/enter-code.ts';
 import { type FoundInvitation, findInvitation } from '../../shared/accounts/invitations.ts';
 import { endSession } from '../../shared/accounts/session.ts';
-import { pendingSignIn, requestedEmail } from '../../shared/accounts/sign-in.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { Answer, OfDashboard, PublicRequest, SentRequest } from '../kit/answer.ts';
 import { outsidePage } from '../kit/document.tsx';

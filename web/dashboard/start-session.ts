@@ -1,6 +1,7 @@
 import { accountOf, accountsWith, founderIdOf } from '../../shared/accounts/account.ts';
 import { audit } from '../../shared/accounts/audit.ts';
 import { macsOf } from '../../shared/accounts/derived-keys.ts';
+import { noteSignedIn, type Proof } from '../../shared/accounts/enter-code.ts';
 import { joinAccount } from '../../shared/accounts/invitations.ts';
 import {
   cookieLifetimeMs,
@@ -9,7 +10,6 @@ import {
   type MemberRef,
   startSession,
 } from '../../shared/accounts/session.ts';
-import { noteSignedIn, type Proof } from '../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../shared/accounts/sign-in-limits.ts';
 import { derivedAuditId, derivedMailId } from '../../shared/base/ids.ts';
 import { sendMail } from '../../shared/mail/mail.ts';

@@ -1,4 +1,5 @@
 import type { Account, Invitation } from '../../shared/accounts/account.ts';
+import type { changeTeam, TeamActor, TeamRefusal } from '../../shared/accounts/change-team.ts';
 import {
   chargeInvitation,
   type InvitationLimit,
@@ -11,7 +12,6 @@ import {
   renewInvitation,
 } from '../../shared/accounts/invitations.ts';
 import { accountName } from '../../shared/accounts/members.ts';
-import type { changeTeam, TeamActor, TeamRefusal } from '../../shared/accounts/team.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { derivedMailId } from '../../shared/base/ids.ts';
 import { mongoNow } from '../../shared/base/mongo/clock.ts';

@@ -1,8 +1,4 @@
 import { type Member, parseEmail, roles } from '../../shared/accounts/account.ts';
-import { withdrawInvitation } from '../../shared/accounts/invitations.ts';
-import { isAccountName } from '../../shared/accounts/members.ts';
-import { sentForm } from '../../shared/accounts/sent-form.ts';
-import { enterAccount, lastSeen, switchSession } from '../../shared/accounts/session.ts';
 import {
   changeRole,
   completeTeam,
@@ -11,11 +7,15 @@ import {
   memberIn,
   removeMember,
   renameAccount,
-} from '../../shared/accounts/team.ts';
+} from '../../shared/accounts/change-team.ts';
+import { withdrawInvitation } from '../../shared/accounts/invitations.ts';
+import { isAccountName } from '../../shared/accounts/members.ts';
+import { sentForm } from '../../shared/accounts/sent-form.ts';
+import { enterAccount, lastSeen, switchSession } from '../../shared/accounts/session.ts';
 import { characterFault } from '../../shared/base/shown-text.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { SentRequest } from '../kit/answer.ts';
-import { choice, fault, text } from '../kit/fields.tsx';
+import { choice, fault, text } from '../kit/declared-fields.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { accountField } from '../kit/form-fields.ts';
 import { page } from '../kit/page.tsx';

@@ -1,4 +1,4 @@
-import type { DayUsage } from '../../shared/usage/usage.ts';
+import type { DayUsage } from '../../shared/usage/usage-summary.ts';
 import { TableHead } from '../kit/blocks.tsx';
 import { counted, countText } from '../kit/facts.tsx';
 import { dayText, shortDayText } from '../kit/months.ts';

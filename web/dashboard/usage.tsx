@@ -1,7 +1,7 @@
 import { countRevokedKeys } from '../../shared/keys/list-keys.ts';
 import { monthOf } from '../../shared/usage/days.ts';
 import { type MonthTotal, monthTotals } from '../../shared/usage/statements.ts';
-import { type KeyUsage, summaryOf, type Usage, usageOf } from '../../shared/usage/usage.ts';
+import { type KeyUsage, summaryOf, type Usage, usageOf } from '../../shared/usage/usage-summary.ts';
 import type { Document } from '../kit/answer.ts';
 import { Empty, Figure } from '../kit/blocks.tsx';
 import { counted, countText, ModePill, moneyText } from '../kit/facts.tsx';

@@ -1,8 +1,10 @@
 import { isolated } from '../../shared/base/shown-text.ts';
 import type { BoardRide } from '../../shared/rides/board-rides.ts';
+import { mostNotes } from '../../shared/rides/driver-notes.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
 import type { Offer } from '../../shared/rides/ride-types.ts';
+import { isMoving } from '../../shared/rides/transitions.ts';
 import { moneyText, StatusPill, Time } from '../kit/facts.tsx';
 import { FormId } from '../kit/forms.tsx';
 import { deskPath, ridePath } from '../kit/paths.ts';
@@ -39,6 +41,12 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
       <When row={row} />
       {status !== 'cancelled' && <Car ride={ride} />}
       {status === 'bidding' && <Offers ride={ride} />}
+      {ride.pinCode && beforeTrip(status) && (
+        <p id={`${id}-pin`}>
+          PIN <strong>{ride.pinCode}</strong>
+        </p>
+      )}
+      {isMoving(status) && <Messages ride={ride} />}
       <Actions ride={ride} link={link} />
     </li>
   );
@@ -141,6 +149,37 @@ function Offers({ ride }: { ride: BoardRide }) {
   );
 }
 
+const beforeTrip = (status: BoardRide['status']): boolean => status === 'driver_arriving' || status === 'arrived';
+
+/** The messages to the driver, and the box for the next one. */
+function Messages({ ride: { _id, accountId, driverNotes = [] } }: { ride: BoardRide }) {
+  return (
+    <div id={`${rowId({ _id })}-messages`}>
+      {driverNotes.length > 0 && (
+        <ul aria-label="Messages to the driver">
+          {driverNotes.map(({ number, text, seenAt }) => (
+            <li key={number} id={`${rowId({ _id })}-message-${number}`}>
+              {text} <span class="quiet">{seenAt ? 'seen' : 'sent'}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {driverNotes.length < mostNotes && (
+        <details id={`${rowId({ _id })}-write`}>
+          <summary>Write to the driver</summary>
+          <form method="post" action={deskPath(_id, 'tell')} data-done="message sent" class="board-write">
+            <FormId from={`${_id} tell ${driverNotes.length}`} account={accountId} />
+            <input name="text" aria-label="Message to the driver" maxLength={300} required autocomplete="off" />
+            <button class="btn second" type="submit">
+              Send
+            </button>
+          </form>
+        </details>
+      )}
+    </div>
+  );
+}
+
 function Actions({ ride, link }: { ride: BoardRide; link: string }) {
   const { _id, status, trackToken } = ride;
   if (status === 'cancelled') {
@@ -159,6 +198,17 @@ function Actions({ ride, link }: { ride: BoardRide; link: string }) {
           Cancel ride
         </button>
       </form>
+      <a class="btn second" href={deskPath(_id, 'change')} aria-describedby={`${rowId(ride)}-name`}>
+        Change
+      </a>
+      {status === 'arrived' && ride.pinCode && (
+        <form method="post" action={deskPath(_id, 'start')} data-done="trip started" id={`${rowId(ride)}-start`}>
+          <FormId from={`${_id} start`} account={ride.accountId} />
+          <button class="btn second" type="submit" aria-describedby={`${rowId(ride)}-name`}>
+            Start without PIN
+          </button>
+        </form>
+      )}
       {trackToken && (
         <>
           <CopyText text={link} label="Copy link" />

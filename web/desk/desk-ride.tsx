@@ -1,9 +1,10 @@
-import type { AppError } from '../../shared/base/errors.ts';
+import type { AuditAction } from '../../shared/accounts/audit.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import type { Actor, Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { SentRequest } from '../kit/answer.ts';
-import { cancelQuestion } from '../kit/cancel-ride.tsx';
+import { cancelQuestion } from '../kit/cancel-question.tsx';
 import { moneyText } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
 import { page } from '../kit/page.tsx';
@@ -25,6 +26,18 @@ export const deskRide = page('/desk/rides/:rideId/cancel', {
       path: '/desk/rides/:rideId/cancel',
       act: (request) => change(request, { action: 'cancel', by: 'partner' }, 'The ride was not cancelled'),
     }),
+    tell: form<Record<never, never>, Ride>({
+      path: '/desk/rides/:rideId/tell',
+      async act(request) {
+        const text = request.text('text').trim();
+        if (!text || [...text].length > 300) throw new AppError('invalid_request');
+        return change(request, { action: 'tellDriver', text }, 'The message was not sent');
+      },
+    }),
+    start: form<Record<never, never>, Ride>({
+      path: '/desk/rides/:rideId/start',
+      act: (request) => change(request, { action: 'start' }, 'The trip was not started'),
+    }),
     accept: form<Record<never, never>, Ride>({
       path: '/desk/rides/:rideId/accept',
       act: (request) =>
@@ -35,7 +48,7 @@ export const deskRide = page('/desk/rides/:rideId/cancel', {
 
 /** A refusal has its own page, so that the page of the desk keeps what a person has typed. */
 async function change(request: SentRequest, command: Command, title: string) {
-  const what = command.action === 'accept' ? 'offer_accepted' : 'ride_cancelled';
+  const what = recorded[command.action];
   const { ride, refusal } = await changeByForm(request, command, what);
   if (!refusal) return { redirectTo: deskPath() };
   const children = (
@@ -53,6 +66,12 @@ async function change(request: SentRequest, command: Command, title: string) {
   const document = { title, test: ride.mode === 'test', hasErrors: true, children };
   return { document, status: refusal.status, code: refusal.code };
 }
+
+const recorded: Partial<Record<Command['action'], AuditAction>> = {
+  accept: 'offer_accepted',
+  cancel: 'ride_cancelled',
+  start: 'trip_started',
+};
 
 const actors: Partial<Record<Actor, string>> = {
   dashboard: 'Another person',

@@ -14,18 +14,19 @@ import { characterFault } from '../../shared/base/shown-text.ts';
 import { coordinatesText } from '../../shared/rides/place-text.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Empty } from '../kit/blocks.tsx';
+import { fault, hidden, text } from '../kit/declared-fields.tsx';
 import { DeclaredFields, DeclaredForm } from '../kit/declared-form.tsx';
-import { type Field, fault, hidden, text } from '../kit/fields.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm } from '../kit/forms.tsx';
 import { page } from '../kit/page.tsx';
 import { deskPath, deskPlacesPath } from '../kit/paths.ts';
 import { bookers } from '../kit/roles.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { coordinatesAsText, isOnEarth, linkFault } from './coordinates.ts';
+import { coordinatesAsText } from './coordinates.ts';
 import { hasGeocoder } from './geocoder.ts';
-import { MapDialog, PlaceField } from './place-field.tsx';
-import { chosenAs, placeIn, type TripPlace } from './trip-places.ts';
+import { MapDialog } from './place-field.tsx';
+import { position } from './position-field.tsx';
+import { chosenAs } from './trip-places.ts';
 
 const [maxName, maxAddress] = [60, 200];
 
@@ -42,28 +43,6 @@ function addressIn(typed: string): string {
   if (characterFault(address)) fault(`The address ${characterFault(address)}`);
   return address;
 }
-
-const position: Field<TripPlace> = {
-  parse(typed, _service, other) {
-    const point = placeIn(typed.trim(), other('atPoint'), []);
-    if (point && !point.isCentre && isOnEarth(point)) return point;
-    return fault(
-      (point?.isCentre
-        ? 'This link names no place, only the centre of its map: enter the coordinates of the place'
-        : linkFault(typed.trim())) ??
-        'Enter coordinates, latitude first, such as 40.758, -73.9855, or choose a point or an address from the list',
-    );
-  },
-  draw: ({ typed, initial, other, ...at }) => (
-    <PlaceField
-      {...at}
-      label="Position"
-      placeholder="40.758, -73.9855"
-      value={typed ?? initial}
-      point={other('atPoint')}
-    />
-  ),
-};
 
 const valuesOf = ({ id, name, address = '', ...point }: Place) => {
   const at = coordinatesAsText(point);
@@ -94,7 +73,7 @@ export const savedPlaces = page('/desk/places', {
       fields: {
         id: hidden,
         name: text('Name', nameIn, { placeholder: 'Front door' }),
-        at: position,
+        at: position('Position'),
         address: text('Address', addressIn, { hint: 'Shown to the driver, after the name.' }),
       },
       async act({ account, sent }, { id, name, at, address: typed }) {

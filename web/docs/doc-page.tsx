@@ -1,8 +1,8 @@
 import { assetUrl } from '../kit/assets.ts';
 import { Mark, renderDocument } from '../kit/document.tsx';
+import { type DocPage, type PageNames, sections } from './docs-pages.ts';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, type PageNames, sections } from './pages.ts';
 import { exampleTitle } from './reference.ts';
 
 interface DocPageProps {

@@ -2,8 +2,8 @@ import type { Config } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { pageError } from '../kit/error-page.tsx';
 import type { PublicPages } from '../kit/public-pages.ts';
+import type { Operations } from './docs-pages.ts';
 import { type Documentation, documentation } from './documentation.ts';
-import type { Operations } from './pages.ts';
 
 /**
  * The documentation of these operations as pages and as Markdown, the OpenAPI documents and `/llms.txt`. It needs no key

@@ -1,11 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { Config } from '../../shared/base/config.ts';
 import { sha256 } from '../../shared/base/ids.ts';
+import { listenName, readListenFile } from '../kit/assets.ts';
 import { renderDocPage } from './doc-page.tsx';
-import type { Audience } from './error-answers.ts';
-import { parseMarkdown } from './markdown.ts';
-import { openApiDocument } from './openapi.ts';
-import type { OpenApiDocument } from './openapi-types.ts';
 import {
   type DocPage,
   docPage,
@@ -19,7 +16,11 @@ import {
   versionsOf,
   withBaseUrl,
   withPagesBelow,
-} from './pages.ts';
+} from './docs-pages.ts';
+import type { Audience } from './error-answers.ts';
+import { parseMarkdown } from './markdown.ts';
+import { openApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
 import { postmanCollection } from './postman.ts';
 import { driversReference, partnersReference } from './reference.ts';
 
@@ -42,7 +43,12 @@ export interface Documentation {
 }
 
 /** Describes the operations, reads `docs/` and puts the service's own address into it. A page is rendered at its first request. */
-export function documentation(operations: Operations, { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
+export function documentation(
+  operations: Operations,
+  { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>,
+  readListen = readListenFile,
+): Documentation {
+  const listenFile = withBaseUrl(readListen(), publicBaseUrl);
   const names = namesOfPages(operations);
   const written = readPages(names.all);
   const verifiers = readDocFiles();
@@ -60,7 +66,10 @@ export function documentation(operations: Operations, { publicBaseUrl }: Pick<Co
   const pages = names.all.map((name) => {
     const page = byName.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);
-    return docPage(name, withBaseUrl(page.text, publicBaseUrl));
+    return docPage(
+      name,
+      withBaseUrl(page.text, publicBaseUrl).replace('SHA256_OF_LISTEN', () => sha256(listenFile)),
+    );
   });
   const jsonText = (value: object) => withBaseUrl(JSON.stringify(value, null, 2), publicBaseUrl);
   const openApiTexts = {
@@ -82,6 +91,7 @@ export function documentation(operations: Operations, { publicBaseUrl }: Pick<Co
     render.set(page.name === 'index' ? '/docs' : `/docs/${page.name}`, html);
     render.set(`/docs/${page.name}.md`, () => ({ type: 'text/markdown; charset=utf-8', body: page.text }));
   }
+  render.set(`/docs/${listenName}`, () => text(listenFile));
   for (const { name, text: source } of verifiers) render.set(`/docs/${name}`, () => text(source));
 
   const rendered = new Map<string, DocAnswer>();

@@ -44,6 +44,10 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   ride_erased: { cause: 'The personal data of the ride was erased before its creation was repeated.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
+  no_driver: { cause: 'No offer is accepted, so there is nobody to read a message.' },
+  messages_full: { cause: 'You have sent 10 messages to the driver of this ride.' },
+  wrong_pin: { cause: 'The ride has a PIN, and the request has none or another one.' },
+  pin_locked: { cause: 'Five wrong PINs were given within 10 minutes. The right one is refused too until then.' },
   illegal_step: { cause: 'Another step comes first, or the ride has ended.' },
   ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
   idempotency_conflict: {

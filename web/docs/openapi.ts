@@ -7,12 +7,12 @@ import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import { month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { Components, type EnumStyle } from './components.ts';
+import type { Operations } from './docs-pages.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
-import type { Operations } from './pages.ts';
 
 /** The parts in which the two documents differ. */
 const apis = {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { eventPageName, operationPageName, overviewPages } from './docs-pages.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import { eventSampleBlocks } from './event-samples.ts';
 import { errorRows, errorTable, fieldTable, parameterTable, resolve } from './field-tables.ts';
@@ -13,7 +14,6 @@ import type {
   PathOperation,
   Webhook,
 } from './openapi-types.ts';
-import { eventPageName, operationPageName, overviewPages } from './pages.ts';
 import { keyVariables, sampleBlocks } from './samples.ts';
 
 /**

@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch';
+import type { DocPage } from './docs-pages.ts';
 import { parseMarkdown } from './markdown.ts';
-import type { DocPage } from './pages.ts';
 import { type SearchEntry, searchOptions } from './search-options.ts';
 
 /** The search index of all sections of all pages as JSON, for the script in the browser. */

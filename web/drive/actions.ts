@@ -10,7 +10,7 @@ export type Action = { id: string } & (
   | ({ kind: 'offer'; rideId: string } & OfferOnPage)
   | { kind: 'withdraw'; rideId: string; offerId: string }
   | { kind: 'decline'; rideId: string }
-  | { kind: 'step'; rideId: string; step: Step }
+  | { kind: 'step'; rideId: string; step: Step; pin?: string }
   | { kind: 'offline' }
 );
 /** An action without its id, as a button creates it. */

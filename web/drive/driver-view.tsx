@@ -127,6 +127,17 @@ const RideScreen = ({ tiles }: Pick<Config, 'tiles'>) => (
       <h2 id="to-label">Pickup</h2>
       <p id="to-text" />
     </section>
+    <section class="notes" id="messages" aria-labelledby="messages-label" hidden>
+      <h2 id="messages-label">Messages</h2>
+      <ul id="messages-list" />
+    </section>
+    <button class="second-action" id="read-aloud" type="button" aria-pressed="false" hidden>
+      Read messages aloud
+    </button>
+    <label class="notes pin" id="pin" hidden>
+      PIN of the passenger
+      <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
+    </label>
     <section class="passenger" id="passenger" aria-label="Passenger">
       <p class="name" id="passenger-name" />
       <p class="quiet" id="passenger-phone" />

@@ -29,7 +29,9 @@ export function plainRidePage(ride: ShownRide | null, { done, isRefused, userAge
   const words = ride && rideWords[ride.status];
   return page({
     title: words?.title ?? endWords(done),
-    notice: isRefused ? 'That was not possible: the ride has changed. This is its present state.' : undefined,
+    notice: isRefused
+      ? 'That was not possible: the ride has changed, or the PIN is wrong. This is its present state.'
+      : undefined,
     children: ride && words ? <Ride ride={ride} /> : <p>You are not on a ride.</p>,
     dock: ride && words && <Dock ride={ride} step={words.step} button={words.button} userAgent={userAgent} />,
   });
@@ -56,6 +58,16 @@ function Ride({ ride }: { ride: ShownRide }) {
         <section class="passenger">
           <p class="name">{passenger.name || 'Passenger'}</p>
           <p class="quiet">{passenger.phone}</p>
+        </section>
+      )}
+      {ride.messages && (
+        <section class="notes">
+          <h2>Messages</h2>
+          <ul>
+            {ride.messages.map(({ number, text }) => (
+              <li key={number}>{text}</li>
+            ))}
+          </ul>
         </section>
       )}
       {notes && (
@@ -92,6 +104,12 @@ function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; 
         </button>
       </StepForm>
       <StepForm step={step} rideId={ride.rideId} isNext>
+        {ride.pin && step === 'start' && (
+          <label>
+            PIN of the passenger
+            <input name="pin" inputMode="numeric" autocomplete="off" maxLength={4} required />
+          </label>
+        )}
         <button class="main-action" type="submit">
           {button}
         </button>

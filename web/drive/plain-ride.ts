@@ -55,7 +55,8 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
           return { html: confirmPage(step as keyof typeof confirmWords, rideId) };
         }
         try {
-          await applyDriverStep(service, rideId, step, { driverId: driver.driverId }, { by: 'driver', requestId });
+          const origin = { by: 'driver' as const, requestId };
+          await applyDriverStep(service, rideId, step, { driverId: driver.driverId }, origin, form.text('pin'));
         } catch (error) {
           // Somebody else has ended the ride, or it has another status: the page shows its present state.
           if (error instanceof AppError && error.status === 409) return { redirectTo: `${address}?refused` };

@@ -6,7 +6,7 @@ import type { CurrentSession } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
-import type { TestScenario } from '../../shared/rides/ride-types.ts';
+import type { Ride, TestScenario } from '../../shared/rides/ride-types.ts';
 
 /** A request of anybody for a page, without Koa. */
 export interface PublicRequest {
@@ -158,6 +158,11 @@ export interface SentRequest extends PageRequest {
   faultsOfRide(body: object): Record<string, string>;
   /** The faults of a manual offer (contract, section 10.4) by path. */
   faultsOfOffer(body: object): Record<string, string>;
+  /**
+   * Changes a ride as the API does (contract, section 10.14), and adds an entry to the audit list, once per form. Resolves
+   * with the faults of the body by path, if it has any.
+   */
+  changeRide(ride: Pick<Ride, '_id' | 'keyId'>, body: object): Promise<Record<string, string>>;
   /** The id of the ride that this form has created before with one of these keys, if there is one. */
   findCreated(keyIds: readonly string[]): Promise<string | null | undefined>;
   /**

@@ -5,6 +5,7 @@ import { ConfigError } from '../../shared/base/config.ts';
 /** `npm run build` creates this folder next to this file; in the compiled service it is next to the compiled file. */
 export const assetFolder = path.join(import.meta.dirname, 'built');
 export const manifestName = 'manifest.json';
+export const listenName = 'listen.mjs';
 export const assetBase = '/assets/';
 
 let manifest: Record<string, string> | undefined;
@@ -20,8 +21,13 @@ export function assetUrl(name: string): string {
   return assetBase + file;
 }
 
-function readManifest(): Record<string, string> {
-  const file = path.join(assetFolder, manifestName);
+/** The bundled file that the documentation serves as `/docs/listen.mjs`. Throws ConfigError before the first build. */
+export const readListenFile = (): string => readBuilt(listenName);
+
+const readManifest = (): Record<string, string> => JSON.parse(readBuilt(manifestName));
+
+function readBuilt(name: string): string {
+  const file = path.join(assetFolder, name);
   if (!existsSync(file)) throw new ConfigError('The pages have no stylesheet or scripts yet: run npm run build first');
-  return JSON.parse(readFileSync(file, 'utf8'));
+  return readFileSync(file, 'utf8');
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { Answer, Document, Headers, PageRequest, SentRequest } from './answer.ts';
-import type { Field } from './fields.tsx';
+import type { Field } from './declared-fields.tsx';
 import type { Faults } from './forms.tsx';
 
 /** The page again, with the status `again`, after a form that does not lead back to it. */

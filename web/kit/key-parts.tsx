@@ -2,8 +2,8 @@ import { characterFault } from '../../shared/base/shown-text.ts';
 import { maxCountedKeys } from '../../shared/keys/list-keys.ts';
 import { isKeyName, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
+import { fault } from './declared-fields.tsx';
 import { countText, Time } from './facts.tsx';
-import { fault } from './fields.tsx';
 import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from './paths.ts';
 
 export const revokedText = (count: number): string =>

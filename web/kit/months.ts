@@ -8,7 +8,7 @@ import {
   startOfDay,
   startOfMonth,
 } from '../../shared/usage/days.ts';
-import type { Period } from '../../shared/usage/usage.ts';
+import type { Period } from '../../shared/usage/usage-summary.ts';
 
 /** Days and months of the usage pages, all in UTC. */
 

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Role } from '../../shared/accounts/account.ts';
 import { hasRecentCode } from '../../shared/accounts/session.ts';
 import type { Answer, AskRequest, Document, PageRequest, Section, SentRequest, ShownRequest } from './answer.ts';
+import { readFields } from './declared-fields.tsx';
 import { addressOf, Confirm, Notice, type Sent, Shown } from './declared-form.tsx';
-import { readFields } from './fields.tsx';
 import type { Form, OtherPage } from './form.ts';
 import { FaultSummary } from './forms.tsx';
 

@@ -10,7 +10,7 @@ export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURICom
 export const entryPath = (rideId: string, entryId: string): string => `${ridePath(rideId)}?entry=${entryId}#detail`;
 
 /** The desk, or one of its forms of a ride. */
-export const deskPath = (rideId?: string, form?: 'accept' | 'cancel'): string =>
+export const deskPath = (rideId?: string, form?: 'accept' | 'cancel' | 'change' | 'tell' | 'start'): string =>
   rideId ? `/dashboard/desk/rides/${encodeURIComponent(rideId)}/${form}` : '/dashboard/desk';
 export const receiptPath = (rideId: string): string => `${ridePath(rideId)}/receipt`;
 export const deskPlacesPath = '/dashboard/desk/places';

@@ -5,9 +5,10 @@ import { derivedAuditId } from '../../shared/base/ids.ts';
 import { isSuspended } from '../../shared/keys/api-key.ts';
 import { findKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
+import { changeTerms } from '../../shared/rides/change-terms.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { timeOf } from '../../shared/rides/events.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { ChangedTerms, Ride } from '../../shared/rides/ride-types.ts';
 import type { SentRequest } from './answer.ts';
 import { ownRide } from './ride-parts.tsx';
 
@@ -26,10 +27,31 @@ async function changeAsPartner(
   if (command.action === 'accept' && isSuspended(await findKey(keyId, owner)))
     throw new AppError('account_suspended', { message: 'The operator has suspended the key of this ride' });
   const origin = { by: 'dashboard' as const, requestId, form: sent.id, sender: senderOf(request) };
-  await applyAction(service, _id, command, { keyId }, origin);
+  const made = command.action === 'tellDriver' ? { ...command, origin } : command;
+  await applyAction(service, _id, made, { keyId }, origin);
 }
 
-const senderOf = ({ account, from }: ChangeRequest) => ({ member: account.member.email, from });
+/** Changes what a ride asks for, on behalf of its key. Throws like `changeTerms`. */
+export async function changeByDesk(
+  request: Pick<ChangeRequest, 'service' | 'owner' | 'account' | 'sent' | 'from' | 'requestId'>,
+  { _id, keyId }: Pick<Ride, '_id' | 'keyId'>,
+  terms: ChangedTerms,
+  check: (news: ChangedTerms) => void,
+): Promise<void> {
+  const { service, owner, sent, requestId } = request;
+  const origin = { by: 'dashboard' as const, requestId, form: sent.id, sender: senderOf(request) };
+  const { changes = [] } = await changeTerms(service, _id, { terms, check, origin }, { keyId });
+  const made = changes.find(({ form }) => form === sent.id);
+  if (!made || !mayAddMissingRecords(made.at, service.now())) return;
+  const entry = { action: 'ride_changed' as const, keyId, about: _id };
+  const by = { ...owner, ...(made.sender ?? senderOf(request)) };
+  await audit({ _id: derivedAuditId(entry.action, sent.id), ...by, ...entry }, service.now());
+}
+
+const senderOf = ({ account, from }: Pick<ChangeRequest, 'account' | 'from'>) => ({
+  member: account.member.email,
+  from,
+});
 
 /**
  * Adds an entry to the account's audit list, once per form, if this form has changed the ride. The entry names the member
@@ -57,12 +79,12 @@ async function recordChange(
 export async function changeByForm(
   request: ChangeRequest,
   command: Command,
-  what: AuditAction,
+  what: AuditAction | undefined,
 ): Promise<{ ride: Ride; refusal: AppError | null }> {
   const found = await ownRide(request);
   const refusal = await changeAsPartner(request, found, command).then(() => null, refusalIn);
   const ride = await ownRide(request);
-  const made = await recordChange(request, ride, what);
+  const made = what !== undefined && (await recordChange(request, ride, what));
   return { ride, refusal: made ? null : refusal };
 }
 

@@ -41,6 +41,9 @@ export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles'
             {/* A checkbox, because it shows and hides the details without scripts too. */}
             <input type="checkbox" id="show-details" class="sheet-toggle" aria-label="Show details" />
           </div>
+          <p class="pin" id="pin" hidden={!state.pin}>
+            PIN for the driver <strong id="pin-code">{state.pin}</strong>
+          </p>
           <DriverCard driver={shownDriver(state)} />
           <div class="actions">
             <button type="button" class="action share" id="share">

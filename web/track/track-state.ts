@@ -24,6 +24,8 @@ export interface TrackState {
   distanceKm: number;
   /** The statuses so far, in order, with their start times. */
   steps: { status: RideStatus; at: number }[];
+  /** The PIN that the passenger tells the driver, until the trip starts. */
+  pin?: string;
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
   /**
    * The expected arrival at the pickup or the destination: the end of the simulated drive, the ETA that the driver
@@ -62,6 +64,7 @@ export interface TrackState {
 /** The projection for reading a ride for its map; `now` is MongoDB's clock. */
 export const trackFields = {
   trackToken: 1,
+  pinCode: 1,
   mode: 1,
   statusAt: 1,
   pickup: 1,
@@ -92,6 +95,7 @@ export type TrackedRide = Pick<
   Ride,
   | '_id'
   | 'trackToken'
+  | 'pinCode'
   | 'mode'
   | 'statusAt'
   | 'pickup'
@@ -133,6 +137,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
     destination: place(ride.destination),
     distanceKm: ride.distanceKm,
     steps,
+    ...(ride.pinCode && showsPin(ride.status) && { pin: ride.pinCode }),
     ...(ride.driver && { driver: shownDriver(ride.driver) }),
     ...(arrival !== undefined && { arrivesAt: arrival }),
     ...(eta && { eta: { at: eta.at, source: eta.source } }),
@@ -143,6 +148,8 @@ export function trackState(ride: TrackedRide): TrackState | null {
     ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
   };
 }
+
+const showsPin = (status: RideStatus): boolean => status === 'driver_arriving' || status === 'arrived';
 
 function endedBy({ nextRideId, cancelledBy }: TrackedRide, wasBidding: boolean): TrackState['endedBy'] {
   if (nextRideId) return 'replaced';

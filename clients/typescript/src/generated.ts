@@ -87,6 +87,8 @@ export type NewRide = {
   needs?: Array<Need> | null;
   /** The floor where the passenger waits, shown to the chosen driver. */
   floor?: number | null;
+  /** The driver can start the trip only with a PIN of four digits, which the passenger sees on the live map. */
+  pin?: boolean | null;
   /** The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address. */
   webhookUrl?: string | null;
 };
@@ -261,6 +263,18 @@ export type RideList = {
   nextCursor: string | null;
 };
 
+/** A message to the driver. */
+export type DriverMessage = {
+  /** The number of the message in the ride, from 1. */
+  number: number;
+  /** The text. */
+  text: string;
+  /** When it was sent, as Unix time in milliseconds. */
+  at: number;
+  /** When the driver had seen it. Absent before, as Unix time in milliseconds. */
+  seenAt?: number;
+};
+
 export type MovingStatus = 'driver_arriving' | 'arrived' | 'in_progress';
 
 export type Ride = {
@@ -370,6 +384,10 @@ export type Ride = {
     /** The time since which the ride had this status, as Unix time in milliseconds. */
     at: number;
   }>;
+  /** The PIN without which the driver cannot start the trip. Present if you asked for one. */
+  pin?: string;
+  /** Your messages to the driver, in order. Absent without any. */
+  messages?: Array<DriverMessage>;
   /** Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`. */
   liveLocation?: {
     /** Latitude in degrees. */
@@ -496,6 +514,22 @@ export type RideCancelled = {
   rideId: string;
   /** The ride has ended. */
   status: 'cancelled';
+};
+
+export type DriverMessageText = {
+  /** The message, at most 300 characters. */
+  text: string;
+};
+
+export type DriverTold = {
+  /** Always `true`: a failure has another status. */
+  success: true;
+  /** The id of the ride. */
+  rideId: string;
+  /** The status of the ride. */
+  status: RideStatus;
+  /** The number of the message in the ride, from 1. */
+  number: number;
 };
 
 export type FareBasis = 'rides' | 'tariff' | 'sample';
@@ -780,6 +814,11 @@ export type StepTaken = {
   status: RideStatus;
 };
 
+export type ManualStart = {
+  /** The PIN of the passenger. Needed for a ride with a PIN. */
+  pin?: string | null;
+};
+
 export type WebhookSources = {
   /** IPv4 and IPv6 addresses and ranges in CIDR notation. Empty if they are not fixed. */
   addresses: Array<string>;
@@ -813,12 +852,15 @@ export type ErrorCode =
   | 'internal'
   | 'invalid_request'
   | 'live_ride'
+  | 'messages_full'
+  | 'no_driver'
   | 'no_webhook_url'
   | 'not_sent_yet'
   | 'offer_not_found'
   | 'offer_withdrawn'
   | 'offers_full'
   | 'payload_too_large'
+  | 'pin_locked'
   | 'rate_limited'
   | 'request_timeout'
   | 'ride_ended'
@@ -828,6 +870,7 @@ export type ErrorCode =
   | 'too_many_waiting'
   | 'unauthorized'
   | 'unavailable'
+  | 'wrong_pin'
   | (string & {});
 
 /** The body of an event. */
@@ -932,6 +975,11 @@ export abstract class Operations {
   /** Cancel a ride. */
   cancelRide(rideId: string, options: CallOptions = {}): Promise<RideCancelled> {
     return this.send({ method: 'POST', path: `/v1/rides/${encodeURIComponent(rideId)}/cancel` }, options);
+  }
+
+  /** Write to the driver. */
+  tellDriver(rideId: string, body: DriverMessageText, options: CallOptions = {}): Promise<DriverTold> {
+    return this.send({ method: 'POST', path: `/v1/rides/${encodeURIComponent(rideId)}/messages`, body }, options);
   }
 
   /** Get a fare hint. */
@@ -1039,8 +1087,8 @@ export abstract class Operations {
   }
 
   /** Start manually. */
-  startManually(rideId: string, options: CallOptions = {}): Promise<StepTaken> {
-    return this.send({ method: 'POST', path: `/v1/test/rides/${encodeURIComponent(rideId)}/start` }, options);
+  startManually(rideId: string, body: ManualStart = {}, options: CallOptions = {}): Promise<StepTaken> {
+    return this.send({ method: 'POST', path: `/v1/test/rides/${encodeURIComponent(rideId)}/start`, body }, options);
   }
 
   /** Complete manually. */

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
-import { database } from './connection.ts';
+import { database } from './connect-mongo.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 
 /** An operation waits at most this long before it is sent, even if an earlier batch hangs. */

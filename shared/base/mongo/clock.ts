@@ -1,4 +1,4 @@
-import { database } from './connection.ts';
+import { database } from './connect-mongo.ts';
 
 const refreshMs = 1_000;
 const checkIntervalMs = 250;

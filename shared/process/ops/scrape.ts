@@ -14,7 +14,7 @@ import {
   registry,
   ridesOpen,
 } from '../../base/metrics.ts';
-import { pingMongo } from '../../base/mongo/connection.ts';
+import { pingMongo } from '../../base/mongo/connect-mongo.ts';
 import { poolNames } from '../../base/queues.ts';
 import { readRedisState } from '../../base/redis/redis-state.ts';
 import { countOpenRides } from '../../rides/open-rides.ts';

@@ -1,4 +1,4 @@
-import { database } from '../../base/mongo/connection.ts';
+import { database } from '../../base/mongo/connect-mongo.ts';
 
 const limitMs = 1_000;
 

@@ -6,9 +6,11 @@ import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
 import { removeFromRequestList } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
 import { type Command, decide } from '../decide.ts';
+import { notesSeen } from '../driver-notes.ts';
 import { askTimer } from '../offers.ts';
+import { wrongPin } from '../pin.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
-import { transitions } from '../transitions.ts';
+import { hasEnded, transitions } from '../transitions.ts';
 import { movingRidesOf } from './driver-rides.ts';
 
 /**
@@ -120,7 +122,7 @@ const inOrder = ['accept', 'arrive', 'start', 'complete'] as const;
 /**
  * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to. Idempotent: a
  * driver can repeat a step after a lost answer, even if the ride has changed since. Throws `not_own_ride` for any other
- * ride and `illegal_step` or `ride_ended` for a step that is not the next one.
+ * ride, `illegal_step` or `ride_ended` for a step that is not the next one, and `wrong_pin` and `pin_locked` for a start.
  */
 export async function applyDriverStep(
   ctx: Context,
@@ -128,6 +130,7 @@ export async function applyDriverStep(
   step: DriverStep,
   owner: { driverId: string },
   origin?: Origin,
+  pin?: string,
 ): Promise<RideStatus> {
   const command: Command = step === 'cancel' ? { action: step, by: 'driver' } : { action: step };
   const changed = await changeRide(
@@ -135,13 +138,34 @@ export async function applyDriverStep(
     { rideId, owner },
     (ride, at, now) => {
       if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-      const change = wasApplied(ride, step) ? null : decide(ride, command, { at, now }, ctx.config);
-      return { change, result: transitions[step].to };
+      if (wasApplied(ride, step)) return { change: null, result: { isWrong: false } };
+      const change = decide(ride, command, { at, now }, ctx.config);
+      const wrong = step === 'start' ? wrongPin(ride, pin, now) : null;
+      return { change: wrong ?? change, result: { isWrong: wrong !== null } };
     },
     origin,
   );
   if (!changed) throw new AppError('not_own_ride');
-  return changed.result;
+  if (changed.result.isWrong) throw new AppError('wrong_pin');
+  return transitions[step].to;
+}
+
+/**
+ * Marks the messages up to a number (driver-notes.ts) as seen by the driver of the ride. A repeat, or a ride that has
+ * ended, changes nothing. Throws `not_own_ride` for any other ride.
+ */
+export async function markNotesSeen(
+  ctx: Context,
+  rideId: string,
+  upTo: number,
+  owner: { driverId: string },
+): Promise<void> {
+  const changed = await changeRide(ctx, { rideId, owner }, (ride, at) => {
+    if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
+    const driverNotes = hasEnded(ride.status) ? null : notesSeen(ride, upTo, at);
+    return { change: driverNotes && { set: { driverNotes } }, result: null };
+  });
+  if (!changed) throw new AppError('not_own_ride');
 }
 
 /** True if the step was already applied to this ride. */

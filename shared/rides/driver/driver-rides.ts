@@ -27,6 +27,7 @@ const shownFields = {
   leg: 1,
   route: 1,
   acceptedOfferId: 1,
+  driverNotes: 1,
   ...projectionOf(fieldsIn('ownRide')),
 } as const;
 

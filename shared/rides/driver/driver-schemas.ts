@@ -4,6 +4,7 @@ import {
   agreedPrice,
   cancelledBy,
   carType,
+  driverMessages,
   eta,
   lat,
   lng,
@@ -86,11 +87,12 @@ export const ride = objectSchema(
       { description: passenger.description, optional: ['name', 'phone', 'locale', 'callUrl'] },
     ),
     ...given,
+    messages: driverMessages('Messages from the partner to you, in order. Absent without any.'),
   },
   {
     title: 'DriverRide',
     description: 'The ride that you were chosen for, until its end.',
-    optional: ['eta', 'road', ...fieldsIn('ownRide')],
+    optional: ['eta', 'road', ...fieldsIn('ownRide'), 'messages'],
   },
 );
 

@@ -1,4 +1,5 @@
 import { callUrl } from '../../base/call-url.ts';
+import { shownNotes } from '../driver-notes.ts';
 import { fieldsIn, shownFields } from '../fields.ts';
 import { presentRoute } from '../position.ts';
 import type { MovingStatus } from '../ride-types.ts';
@@ -28,6 +29,7 @@ function presentRide(ride: RideOfDriver): ShownRide {
     destination,
     ...(ride.eta && { eta: ride.eta }),
     ...(road && ride.status !== 'arrived' && { road: road.line }),
+    ...shownNotes(ride),
     ...shownFields(ride, fieldsIn('ownRide')),
     ...(ride.passenger && { passenger: presentPassenger(ride.passenger) }),
   };

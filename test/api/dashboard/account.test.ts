@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keys } from '../../../cli/keys/commands.ts';
+import { keys } from '../../../cli/keys/key-commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
 import { audit, auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';

@@ -27,6 +27,66 @@ describe("a desk's board", () => {
     api.ctx.now = () => Date.now() + minutes * minuteMs;
   };
 
+  it('a person changes the passenger and the trip of a ride, and the ride names the person', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { ...owner, ...named('Ann'), passengerCount: 1 });
+    const path = `/dashboard/desk/rides/${rideId}/change`;
+    const { html } = await visitor.get(path);
+    const details = { ...formIn(html, `${path}/details`), notes: 'Side entrance', floor: '3' };
+    expect((await visitor.post(`${path}/details`, details)).status).to.equal(303);
+    const trip = {
+      ...formIn(html, `${path}/trip`),
+      passengers: '3',
+      need_pet: 'yes',
+      at: '40.7061, -74.0088',
+      atPoint: '',
+    };
+    expect(
+      (
+        await visitor.post(`${path}/trip`, {
+          ...trip,
+          need_wheelchair: '',
+          need_child_seat: '',
+          need_large_luggage: '',
+          need_assistance: '',
+        })
+      ).status,
+    ).to.equal(303);
+    const ride = await storedRide(rideId);
+    expect(ride).to.deep.include({ notes: 'Side entrance', floor: 3, passengerCount: 3, needs: ['pet'] });
+    expect(ride.passenger?.name).to.equal('Ann');
+    expect(ride.destination).to.deep.equal({ lat: 40.7061, lng: -74.0088 });
+    const actions = (await auditOf(owner.accountId, 10)).map(({ action }) => action);
+    expect(actions.filter((action) => action === 'ride_changed')).to.have.length(2);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const late = await visitor.post(`${path}/trip`, { ...trip, formId: newFormId() });
+    expect(late.status).to.equal(409);
+    expect(textOf(late.html)).to.include('The ride is no longer open for bidding');
+    expect((await visitor.get(path)).html).not.to.include(`${path}/trip`);
+  });
+
+  it('a pickup time is typed on the clocks at the pickup, and a wrong value is a 422 at its field', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const pickupAt = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + 5 * 3_600_000);
+    const rideId = await newRide(api.ctx, { ...owner, pickupAt });
+    const path = `/dashboard/desk/rides/${rideId}/change`;
+    const form = formIn((await visitor.get(path)).html, `${path}/trip`) ?? {};
+    const local = new Date(`${form.pickupTime}Z`);
+    local.setUTCHours(local.getUTCHours() + 1);
+    const later = { ...form, pickupTime: local.toISOString().slice(0, 16), passengers: '1' };
+    expect((await visitor.post(`${path}/trip`, later)).status).to.equal(303);
+    expect((await storedRide(rideId)).pickupAt?.getTime()).to.equal(pickupAt.getTime() + 3_600_000);
+    for (const [fields, words] of [
+      [{ pickupTime: '2001-01-01T10:00' }, 'pickupAt must be 15 minutes to 30 days ahead'],
+      [{ at: 'nowhere', atPoint: '' }, 'Enter coordinates'],
+      [{ passengers: '9' }, 'Choose 1 to 7 seats'],
+    ] as const) {
+      const wrong = await visitor.post(`${path}/trip`, { ...later, ...fields, formId: newFormId() });
+      expect(wrong.status).to.equal(422);
+      expect(textOf(wrong.html)).to.include(words);
+    }
+  });
+
   const boardOf = async (visitor: Visitor): Promise<BoardState> =>
     JSON.parse((await visitor.get('/dashboard/desk/state?rows')).html);
   /** The names of the rides and headings on the board, in order. */
@@ -172,6 +232,25 @@ describe("a desk's board", () => {
     const form = formIn((await member.get(cancel)).html, cancel);
     expect((await member.post(cancel, { account: '', ...form })).status).to.equal(303);
     expect((await storedRide(rideId)).status).to.equal('cancelled');
+  });
+
+  it('the desk sees the PIN and writes to the driver, sees what was seen, and starts the trip in the place of the driver', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'arrived', { ...owner, pin: true });
+    const { pinCode = '' } = await storedRide(rideId);
+    const base = `/dashboard/desk/rides/${rideId}`;
+    const { html } = await boardOf(visitor);
+    expect(textOf(html)).to.include(`PIN ${pinCode}`);
+    for (const text of ['Side entrance', 'Ring <twice>']) {
+      expect((await visitor.post(`${base}/tell`, { ...formIn(html, `${base}/tell`), text })).status).to.equal(303);
+    }
+    await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.seenAt': new Date() }, $inc: { rev: 1 } });
+    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance seen.*Ring <twice> sent/);
+    expect((await visitor.post(`${base}/tell`, { text: ' ' })).status).to.equal(400);
+    expect((await visitor.post(`${base}/start`)).status).to.equal(303);
+    const { status, events } = await storedRide(rideId);
+    expect([status, events.at(-1)?.by]).to.deep.equal(['in_progress', 'dashboard']);
+    expect((await auditOf(owner.accountId, 10)).map(({ action }) => action)).to.deep.equal(['trip_started']);
   });
 
   it('names the passenger of each offer for screen readers', async () => {

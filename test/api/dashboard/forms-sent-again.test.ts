@@ -3,9 +3,9 @@ import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
+import { completeTeam } from '../../../shared/accounts/change-team.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { completeTeam } from '../../../shared/accounts/team.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
@@ -87,6 +87,13 @@ const cases: Record<string, FormCase> = {
   },
   '/desk/rides/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
   '/desk/rides/:rideId/cancel': { status: 303 },
+  '/desk/rides/:rideId/tell': { status: 303, prepare: accepted, fields: () => ({ text: 'Side entrance' }) },
+  '/desk/rides/:rideId/start': { status: 303, prepare: arrived },
+  '/desk/rides/:rideId/change/trip': {
+    status: 303,
+    fields: () => ({ at: '40.7, -74', pickupTime: '', passengers: '2', need_pet: 'yes' }),
+  },
+  '/desk/rides/:rideId/change/details': { status: 303, fields: () => ({ passenger: 'Ann', notes: 'side entrance' }) },
   '/desk/hint': { status: 200, needsNoId: true },
   '/desk/search': { status: 404, needsNoId: true },
   '/desk/settings': { status: 303, fields: ({ key }) => ({ key: key._id }) },
@@ -126,6 +133,11 @@ const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
 
 function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
   return applyAction(ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+}
+
+async function arrived(world: World): Promise<void> {
+  await accepted(world);
+  await applyAction(world.ctx, world.rideId, { action: 'arrive' }, { keyId: world.key._id });
 }
 
 async function twoPlaces({ visitor: { account } }: World): Promise<void> {
@@ -222,7 +234,8 @@ describe('a repeated form of the dashboard', () => {
         isRolled: _id === key._id && signingSecret !== key.signingSecret,
       })),
       attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
-      rides: ridden.map(({ status, seq, offers, events }) => ({
+      rides: ridden.map(({ status, seq, offers, events, driverNotes = [] }) => ({
+        notes: driverNotes.map(({ text }) => text),
         ...{ status, seq, events: events.map(({ event }) => event) },
         offers: offers.map(({ price, withdrawnAt }) => `${price}${withdrawnAt ? ' withdrawn' : ''}`),
       })),

@@ -83,6 +83,25 @@ describe('documented answers to partners', () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       return caller.run(operation, { rideId });
     },
+    no_driver: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    messages_full: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
+      const driverNotes = Array.from({ length: 10 }, (_, index) => ({ number: index + 1, text: 'x', at: new Date() }));
+      await rides.updateOne({ _id: rideId }, { $set: { driverNotes } });
+      return caller.run(operation, { rideId });
+    },
+    wrong_pin: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, pin: true });
+      return caller.run(operation, { rideId, body: {} });
+    },
+    pin_locked: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, pin: true });
+      await rides.updateOne({ _id: rideId }, { $set: { wrongPinsAt: Array(5).fill(new Date()) } });
+      return caller.run(operation, { rideId });
+    },
     live_ride: async (operation) => {
       partner = await api.partner('live');
       return caller.run(operation);
@@ -169,7 +188,13 @@ describe('documented answers to partners', () => {
     saw('RideList', (await live.get('/rides')).body);
     await replacedRides();
     for (const status of rideStatuses) {
-      const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });
+      const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own, pin: true });
+      if (status === 'arrived') {
+        saw('DriverTold', (await partner.post(`/rides/${rideId}/messages`, { text: 'Side entrance' })).body);
+        await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.seenAt': new Date() } });
+        const { body } = await partner.get(`/rides/${rideId}`);
+        saw('DriverMessage', body.messages[0]);
+      }
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
       saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
       if (status === 'bidding') {
@@ -228,7 +253,15 @@ describe('documented answers to partners', () => {
       ([name, schema]) =>
         !schema.enum &&
         // These are parts of other schemas, or request bodies.
-        !['NewRide', 'ChangedTerms', 'OfferChoice', 'NewFare', 'ManualOffer'].includes(name) &&
+        ![
+          'NewRide',
+          'ChangedTerms',
+          'OfferChoice',
+          'NewFare',
+          'ManualOffer',
+          'ManualStart',
+          'DriverMessageText',
+        ].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'ErrorBody'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown.map(([name]) => name));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
-import { stepTaken } from '../../../api/drivers/steps.ts';
+import { stepTaken } from '../../../api/drivers/take-step.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -10,7 +10,7 @@ import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { labelledExamples, newDriver, offerOn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
-import { endBidding } from '../../support/stored-rides.ts';
+import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
 
 // `call`, `rawRequest` and the driver's stream compare every answer with the document in all tests of the gateway.
@@ -99,6 +99,17 @@ describe('documented answers to drivers', () => {
       if (operation.path === '/ride/arrive') await cancelByPartner(rideId);
       return caller.run(operation, { body: { rideId } });
     },
+    wrong_pin: async (operation) => {
+      const { rideId } = await ownRide();
+      await rides.updateOne({ _id: rideId }, { $set: { status: 'arrived', pinCode: '4821' } });
+      return caller.run(operation, { body: { rideId } });
+    },
+    pin_locked: async (operation) => {
+      const { rideId } = await ownRide();
+      const wrongPinsAt = Array(5).fill(new Date());
+      await rides.updateOne({ _id: rideId }, { $set: { status: 'arrived', pinCode: '4821', wrongPinsAt } });
+      return caller.run(operation, { body: { rideId } });
+    },
     ride_ended: async (operation) => {
       const { rideId } = await ownRide();
       await cancelByPartner(rideId);
@@ -132,6 +143,7 @@ describe('documented answers to drivers', () => {
       pickupAt,
       needs: ['pet'] as Need[],
       ...labelledExamples,
+      pin: true,
     };
     const rideId = await dispatchedRide(api.ctx, wish.pickup, wish);
     const made = await driver.post(`/requests/${rideId}/offers`, terms);
@@ -139,11 +151,16 @@ describe('documented answers to drivers', () => {
     await accept(rideId, made.body.offerId);
     saw('DriverProfile', await driver.get('/me'));
     saw('DriverAvailability', await driver.post('/me/online', place));
-    saw('DriverOwnRide', await driver.get('/ride'));
+    const note = { number: 1, text: 'Side entrance', at: new Date(), seenAt: new Date() };
+    await rides.updateOne({ _id: rideId }, { $set: { driverNotes: [note] } });
+    const own = await driver.get('/ride');
+    saw('DriverOwnRide', own);
+    saw('DriverMessage', { body: own.body.ride.messages[0] });
+    const { pinCode: pin } = await storedRide(rideId);
     const statuses: RideStatus[] = [];
     for (const step of ['arrive', 'start', 'complete', 'cancel']) {
       if (step === 'cancel') driver = await newGatewayDriver(api, { at: place });
-      const taken = await driver.post(`/ride/${step}`, step === 'cancel' ? await ownRide() : { rideId });
+      const taken = await driver.post(`/ride/${step}`, step === 'cancel' ? await ownRide() : { rideId, pin });
       saw('DriverStepTaken', taken);
       statuses.push(taken.body.status);
     }
@@ -161,7 +178,16 @@ describe('documented answers to drivers', () => {
         !schema.enum &&
         name !== 'ErrorBody' &&
         // These are parts of other schemas, or request bodies.
-        !['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'].includes(name),
+        ![
+          'DriverRequest',
+          'DriverRide',
+          'DriverPlace',
+          'DriverReport',
+          'DriverOffer',
+          'DriverStep',
+          'DriverStart',
+          'DriverSeen',
+        ].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown.map(([name]) => name));
   });

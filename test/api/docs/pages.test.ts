@@ -14,10 +14,10 @@ import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { readDocFiles, versionsOf } from '../../../web/docs/docs-pages.ts';
 import { documentation } from '../../../web/docs/documentation.ts';
 import { errorAnswers } from '../../../web/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../web/docs/markdown.ts';
-import { readDocFiles, versionsOf } from '../../../web/docs/pages.ts';
 import { openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -78,6 +78,13 @@ describe('documentation', () => {
     });
   }
 
+  it("listen.mjs reads the service's own address by default, and its checksum is that of the file with this address", async () => {
+    const program = await (await ask('/docs/listen.mjs')).text();
+    expect(program).to.include('"https://api.partner.example"').and.not.include('https://rides.example');
+    const sum = createHash('sha256').update(program).digest('hex');
+    expect(await (await ask('/docs/webhooks.md')).text()).to.include(`\`${sum}\``);
+  });
+
   it("the clients' types are those of the OpenAPI document: otherwise, run npm run clients:types", () => {
     for (const [file, text] of Object.entries(generatedFiles())) {
       expect(readFileSync(path.resolve(import.meta.dirname, '../../..', file), 'utf8')).to.equal(text);
@@ -134,7 +141,12 @@ describe('documentation', () => {
       for (const { id } of parseMarkdown(text).headings) anchors.add(`${htmlPath(name)}#${id}`);
     }
     const machineReadable = docs.paths.filter((file) => file.endsWith('.json'));
-    const files = [...machineReadable, '/llms.txt', ...readDocFiles().map(({ name }) => `/docs/${name}`)];
+    const files = [
+      ...machineReadable,
+      '/llms.txt',
+      '/docs/listen.mjs',
+      ...readDocFiles().map(({ name }) => `/docs/${name}`),
+    ];
     for (const file of files) anchors.add(file);
     const dashboard = new Set<string>();
     for (const { name, text } of docs.pages) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rides } from '../../../shared/rides/ride.ts';
 import { useDriverRides } from '../../support/driver-rides.ts';
 import { newGatewayDriver } from '../../support/drivers.ts';
 import { textOf } from '../../support/pages.ts';
@@ -29,6 +30,18 @@ describe("the driver's ride without scripts", () => {
     await browser.press('Start trip');
     expect(await status()).to.equal('in_progress');
     expect(textOf(browser.page.html)).to.include('Drive to the destination').and.include('Canary Avenue');
+  });
+
+  it('shows messages, and starts a trip with the PIN of the passenger', async () => {
+    const { browser, rideId, status } = await riding();
+    const driverNotes = [{ number: 1, text: 'Side entrance', at: new Date() }];
+    await rides.updateOne({ _id: rideId }, { $set: { pin: true, pinCode: '4821', driverNotes } });
+    await browser.press('Arrived');
+    expect(textOf(browser.page.html)).to.include('Side entrance');
+    await browser.press('Start trip', { pin: '0000' });
+    expect(textOf(browser.page.html)).to.include('the PIN is wrong');
+    await browser.press('Start trip', { pin: '4821' });
+    expect(await status()).to.equal('in_progress');
   });
 
   for (const [name, question, confirmed, title, ended] of [

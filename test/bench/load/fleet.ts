@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Area, type Fleet, type FleetOptions, startFleet } from '../../../dev/fleet/fleet.ts';
 import { randomOf } from '../../../dev/fleet/random.ts';
+import { type Area, type Fleet, type FleetOptions, startFleet } from '../../../dev/fleet/start-fleet.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { answer } from '../measured/ipc.ts';
 

@@ -4,7 +4,7 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { dayMs, summableUntil } from '../../../shared/usage/days.ts';
-import { noteSummed } from '../../../shared/usage/progress.ts';
+import { noteSummed } from '../../../shared/usage/usage-progress.ts';
 import type { Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import type { Figure } from '../report.ts';

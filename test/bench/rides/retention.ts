@@ -3,7 +3,7 @@ import { firstAttemptId, newAttemptId, newRideId } from '../../../shared/base/id
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, summableUntil } from '../../../shared/usage/days.ts';
-import { noteSummed } from '../../../shared/usage/progress.ts';
+import { noteSummed } from '../../../shared/usage/usage-progress.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { retention as retentionWork } from '../../../workers/periodic/retention/retention.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
-import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
+import { progressKey } from '../../../workers/periodic/sweeper/sweeper-progress.ts';
 import { sweeperLeaseKey } from '../../../workers/periodic/sweeper/turn.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';

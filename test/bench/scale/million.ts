@@ -1,4 +1,4 @@
-import { encodeCursor } from '../../../api/partner/event-feed.ts';
+import { encodeCursor } from '../../../api/partner/list-events.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';

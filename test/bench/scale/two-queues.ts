@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startRedis } from '../../../dev/servers/redis.ts';
+import { startRedis } from '../../../dev/servers/redis-server.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import type { WorkResult } from '../load/queue-work.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';

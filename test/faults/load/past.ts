@@ -9,7 +9,7 @@ import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/mana
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
-import { UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { UsageProgressModel } from '../../../shared/usage/usage-progress.ts';
 import { retention } from '../../../workers/periodic/retention/retention.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import type { Receivers } from '../world/receivers.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { build } from '../../../shared/base/version.ts';
 import { createKey, type NewKey, viewSigningSecret } from '../../../shared/keys/manage-keys.ts';
 import { countHeld } from '../../../shared/rides/held-rides.ts';

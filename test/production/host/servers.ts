@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { startMongo } from '../../../dev/servers/mongo.ts';
-import { startRedis } from '../../../dev/servers/redis.ts';
+import { startRedis } from '../../../dev/servers/redis-server.ts';
 
 export const redisPassword = 'a1b2c3d4e5f6';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { codeLifetimeMs, newCode } from '../../../shared/accounts/enter-code.ts';
 import { LimitModel } from '../../../shared/accounts/limit.ts';
-import { codeLifetimeMs, newCode } from '../../../shared/accounts/sign-in.ts';
 import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import { SignInModel, signIns } from '../../../shared/accounts/sign-in-row.ts';
 import { randomBase62, sha256 } from '../../../shared/base/ids.ts';

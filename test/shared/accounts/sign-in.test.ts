@@ -17,7 +17,7 @@ import {
   openLink,
   parseCode,
   signInLifetimeMs,
-} from '../../../shared/accounts/sign-in.ts';
+} from '../../../shared/accounts/enter-code.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { secretsKey } from '../../../shared/base/encryption.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type Account, accountOf, accounts, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { isAccountName } from '../../../shared/accounts/members.ts';
 import {
   changeRole,
   changeTeam,
@@ -9,7 +8,8 @@ import {
   leaveAccount,
   removeMember,
   type TeamActor,
-} from '../../../shared/accounts/team.ts';
+} from '../../../shared/accounts/change-team.ts';
+import { isAccountName } from '../../../shared/accounts/members.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { someone } from '../../support/mails.ts';
 import { useTestContext } from '../../support/service.ts';

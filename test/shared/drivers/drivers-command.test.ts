@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { drivers } from '../../../cli/drivers/commands.ts';
-import { tableOf } from '../../../cli/drivers/list.ts';
-import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { drivers } from '../../../cli/drivers/driver-commands.ts';
+import { tableOf } from '../../../cli/drivers/drivers-table.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { DriverModel } from '../../../shared/drivers/driver.ts';
 import { isWellFormedDriverKey } from '../../../shared/keys/key-format.ts';
 import { runToEnd } from '../../support/command-line.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { addressProblem } from '../../../shared/base/mongo/connection.ts';
+import { addressProblem } from '../../../shared/base/mongo/connect-mongo.ts';
 
 describe('a MONGO_URL that cannot be connected to', () => {
   async function problemOf(url: string): Promise<string> {

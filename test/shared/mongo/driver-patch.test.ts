@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/base/mongo/batch.ts';
-import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/base/mongo/connection.ts';
+import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/base/mongo/connect-mongo.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import type { Document } from '../../support/op-msg.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { drivers } from '../../../cli/drivers/commands.ts';
-import { keys } from '../../../cli/keys/commands.ts';
+import { drivers } from '../../../cli/drivers/driver-commands.ts';
+import { keys } from '../../../cli/keys/key-commands.ts';
 import { operatorName } from '../../../cli/operator.ts';
-import { ops } from '../../../cli/ops/commands.ts';
+import { ops } from '../../../cli/ops/ops-commands.ts';
 import { OperatorTokenModel } from '../../../shared/accounts/operator-token.ts';
 import { randomBase62, sha256 } from '../../../shared/base/ids.ts';
 import { UsageError } from '../../../shared/process/command-line.ts';

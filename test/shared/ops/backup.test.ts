@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { ops } from '../../../cli/ops/commands.ts';
+import { ops } from '../../../cli/ops/ops-commands.ts';
 import { OperatorTokenModel } from '../../../shared/accounts/operator-token.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { keys } from '../../../shared/keys/api-key.ts';

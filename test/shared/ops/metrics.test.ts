@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { pingMongo } from '../../../shared/base/mongo/connection.ts';
+import { pingMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { type OpsServer, startOpsServer } from '../../../shared/process/ops/ops-server.ts';
 import { scraper } from '../../../shared/process/ops/scrape.ts';
 import { sharedRead } from '../../../shared/process/ops/shared-read.ts';

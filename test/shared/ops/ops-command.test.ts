@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ops } from '../../../cli/ops/commands.ts';
+import { ops } from '../../../cli/ops/ops-commands.ts';
 import { addOptOut } from '../../../shared/messages/numbers.ts';
 import { runToEnd } from '../../support/command-line.ts';
 import { newRide, rideIn } from '../../support/rides.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ops as program } from '../../../cli/ops/commands.ts';
+import { ops as program } from '../../../cli/ops/ops-commands.ts';
 import { failingLines } from '../../../cli/ops/print.ts';
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { registry } from '../../../shared/base/metrics.ts';
-import { migrate } from '../../../shared/process/migrate.ts';
-import { redisSettings, startWarnings } from '../../../shared/process/ops/watch.ts';
+import { migrate } from '../../../shared/process/migrate-database.ts';
+import { redisSettings, startWarnings } from '../../../shared/process/ops/start-warnings.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { testConfig, useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';

@@ -19,12 +19,19 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
     cancel: ['cancelled', 'cancelled'],
   },
   driver_arriving: {
+    tellDriver: ['driver_arriving', null],
     change: ['driver_arriving', null],
     arrive: ['arrived', 'arrived'],
     cancel: ['cancelled', 'cancelled'],
   },
-  arrived: { change: ['arrived', null], start: ['in_progress', 'in_progress'], cancel: ['cancelled', 'cancelled'] },
+  arrived: {
+    tellDriver: ['arrived', null],
+    change: ['arrived', null],
+    start: ['in_progress', 'in_progress'],
+    cancel: ['cancelled', 'cancelled'],
+  },
   in_progress: {
+    tellDriver: ['in_progress', null],
     change: ['in_progress', null],
     complete: ['completed', 'completed'],
     cancel: ['cancelled', 'cancelled'],
@@ -39,6 +46,7 @@ const refusals: Record<Action, string> = {
   withdrawOffer: 'ride_not_bidding',
   raiseFare: 'ride_not_bidding',
   change: 'ride_ended',
+  tellDriver: 'ride_ended',
   accept: 'ride_not_bidding',
   arrive: 'illegal_step',
   start: 'illegal_step',
@@ -59,6 +67,7 @@ const commandOf = (action: Action, offerId: string) =>
     fare: 90,
     terms: { notes: 'x' },
     unfit: new Set(),
+    text: 'Side entrance',
   }) as Command;
 
 // The rides of these tests are open from their creation; opening.test.ts covers rides for later.
@@ -87,12 +96,13 @@ describe('every action in every status', () => {
           expect(after.unsettled - before.unsettled).to.equal(event ? 1 : 0);
         });
       } else {
-        it(`${action} on a ride that is ${status} fails with ${refusals[action]} and writes nothing`, async () => {
+        const refusal = action === 'tellDriver' && status === 'bidding' ? 'no_driver' : refusals[action];
+        it(`${action} on a ride that is ${status} fails with ${refusal} and writes nothing`, async () => {
           const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
           expect(
             await outcomeOf(applyAction(ctx, rideId, commandOf(action, offers[1]?.offerId ?? ''), 'anyone')),
-          ).to.equal(refusals[action]);
+          ).to.equal(refusal);
           expect(await storedRide(rideId)).to.deep.equal(before);
         });
       }

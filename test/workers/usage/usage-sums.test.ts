@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
+import { UsageProgressModel } from '../../../shared/usage/usage-progress.ts';
 import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { at, isSummed, newKey, ridesAt, type UsageKey, useUsageContext } from '../../support/usage.ts';

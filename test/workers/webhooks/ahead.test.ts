@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { migrate } from '../../../shared/process/migrate.ts';
+import { migrate } from '../../../shared/process/migrate-database.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';

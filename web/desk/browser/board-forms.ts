@@ -21,7 +21,7 @@ export function sendFormsInPlace({ say, refresh, leave }: BoardForms): void {
     const form = event.target as HTMLFormElement;
     event.preventDefault();
     if (form.method === 'get') void ask(form);
-    else void send(form, `${nameOf(form)}: offer accepted.`);
+    else void send(form, `${nameOf(form)}: ${form.dataset.done ?? 'offer accepted'}.`);
   });
   dialog.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement;
@@ -63,6 +63,7 @@ export function sendFormsInPlace({ say, refresh, leave }: BoardForms): void {
       const refusal = fresh.getElementById('refusal')?.textContent;
       dialog.close();
       if (!refusal && !fresh.getElementById('board')) return leave(() => form.submit());
+      if (!refusal) form.reset();
       say(refusal ?? done, Boolean(refusal));
       refresh();
     } catch {

@@ -1,6 +1,6 @@
+import { call, errorOf } from './call-gateway.ts';
 import { setText } from './elements.ts';
-import { call, errorOf } from './gateway.ts';
-import { findPosition, positionFault } from './position.ts';
+import { findPosition, positionFault } from './own-position.ts';
 
 interface Listener {
   /** Called before the service is asked to put the driver online. */

@@ -3,8 +3,8 @@ import { driveMs } from '../../../shared/rides/arrival.ts';
 import type { RequestOnPage } from '../actions.ts';
 import { pickupWay, tripWay, type Way } from '../directions.ts';
 import { counterStep, kilometers, kindOf, mapAddress, money, specialWords, timeLeft } from '../drive-words.ts';
+import { serverNow } from './call-gateway.ts';
 import { pauseTaps, setShown, setText } from './elements.ts';
-import { serverNow } from './gateway.ts';
 
 /** The contents of a request's card. */
 

@@ -10,13 +10,14 @@ import {
   rideWords,
 } from '../drive-words.ts';
 import { createAvailability } from './availability.ts';
+import { type Answer, errorOf, outcomeOf, serverNow } from './call-gateway.ts';
 import { createCards } from './cards.ts';
 import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
-import { type Answer, errorOf, outcomeOf, serverNow } from './gateway.ts';
 import { onHold } from './hold.ts';
 import { createOutbox } from './outbox.ts';
-import { createReports } from './position.ts';
+import { createReports } from './own-position.ts';
+import { readMessages, typedPin } from './reachable.ts';
 import { announce, buzz, showBar, showView } from './screens.ts';
 import { createToday } from './today.ts';
 import { showOnMap } from './trip-map-box.ts';
@@ -112,6 +113,10 @@ function applyRide(next: ShownRide | null): void {
   if (next && ended.has(next.rideId)) return;
   const before = ride;
   ride = next;
+  readMessages(next, (words) => {
+    announce(words);
+    buzz();
+  });
   if (before && before.rideId !== next?.rideId) {
     if (!ended.has(before.rideId)) void showRideEnd(before.rideId);
     if (!next) availability.fetch();
@@ -172,7 +177,8 @@ function makeStep(step: Step): void {
     result = endedBySelf(step, shown);
     announce(`${result.title} ${result.amount ?? ''}`);
   }
-  act({ kind: 'step', rideId: shown.rideId, step });
+  const pin = step === 'start' ? typedPin() : '';
+  act({ kind: 'step', rideId: shown.rideId, step, ...(pin && { pin }) });
 }
 
 function signedOut(): void {

@@ -1,6 +1,6 @@
 import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { pause, readStream } from '../../kit/browser/read-stream.ts';
-import { call, streamUrl, syncClock } from './gateway.ts';
+import { call, streamUrl, syncClock } from './call-gateway.ts';
 
 const offlineMs = 10_000;
 

@@ -1,6 +1,6 @@
 import { runWithLock } from '../../kit/browser/read-stream.ts';
 import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
-import { type Answer, call } from './gateway.ts';
+import { type Answer, call } from './call-gateway.ts';
 
 /** Backoff between tries without a network. The page also tries at once when it notices that the network is back. */
 const retryMs = [1_000, 2_000, 4_000, 8_000];
@@ -136,7 +136,7 @@ function post(action: Action): Promise<Answer | null> {
     case 'decline':
       return call('DELETE', `/requests/${action.rideId}`);
     case 'step':
-      return call('POST', `/ride/${action.step}`, { rideId: action.rideId });
+      return call('POST', `/ride/${action.step}`, { rideId: action.rideId, ...(action.pin && { pin: action.pin }) });
     case 'offline':
       return call('POST', '/me/offline');
   }

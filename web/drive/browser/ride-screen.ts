@@ -11,6 +11,7 @@ import {
   rideWords,
 } from '../drive-words.ts';
 import { element, setAction, setText } from './elements.ts';
+import { showMessages } from './reachable.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
 export function showRide(ride: ShownRide): void {
@@ -42,6 +43,7 @@ export function showRide(ride: ShownRide): void {
   element('notes').hidden = !notes;
   setText(element('notes-text'), notes);
   showPassenger(passenger);
+  showMessages(ride);
 }
 
 function showPassenger({ name, phone = '', callUrl }: NonNullable<ShownRide['passenger']> = {}): void {
@@ -55,7 +57,7 @@ function showPassenger({ name, phone = '', callUrl }: NonNullable<ShownRide['pas
 
 /** Removes all passenger data from the page after the ride. */
 export function forgetRide(): void {
-  for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text']) {
+  for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text', 'messages-list']) {
     element(id).textContent = '';
   }
   for (const id of ['maps', 'call']) {

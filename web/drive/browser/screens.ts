@@ -4,7 +4,7 @@ import type { RequestOnPage } from '../actions.ts';
 import { type Result, rideWords } from '../drive-words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
-import type { PositionReport } from './position.ts';
+import type { PositionReport } from './own-position.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
 import { removeMap, showOnMap } from './trip-map-box.ts';
 

@@ -1,7 +1,7 @@
 import type { ShownTrips } from '../../../shared/rides/driver/driver-schemas.ts';
 import { kilometers, money, positionWords } from '../drive-words.ts';
+import { call, serverNow } from './call-gateway.ts';
 import { element, setText } from './elements.ts';
-import { call, serverNow } from './gateway.ts';
 
 /** The trips and earnings since midnight in the phone's time zone, and the state of the connection. */
 export function createToday(sentAgoMs: () => number | null) {

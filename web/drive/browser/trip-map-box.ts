@@ -1,5 +1,5 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
-import type { PositionReport } from './position.ts';
+import type { PositionReport } from './own-position.ts';
 
 type TripMap = ReturnType<typeof import('../trip-map.browser.ts').createTripMap>;
 

@@ -34,6 +34,8 @@ export function createPanel() {
     const seen = seenWords(state, now);
     element('seen').hidden = seen === null;
     setText('seen', seen ?? '');
+    element('pin').hidden = !state.pin;
+    setText('pin-code', state.pin ?? '');
     showDriver(shownDriver(state));
     showSteps(state);
   }

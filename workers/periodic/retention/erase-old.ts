@@ -1,7 +1,7 @@
 import { firstAttemptId } from '../../../shared/base/ids.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
-import { erasedThrough, noteErased } from '../../../shared/retention/progress.ts';
+import { erasedThrough, noteErased } from '../../../shared/retention/erasure-progress.ts';
 import { erasable, rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';

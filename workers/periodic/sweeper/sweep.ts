@@ -16,7 +16,7 @@ import {
   waitingMails,
   waitingMessages,
 } from './needed-jobs.ts';
-import { atFront, type Progress } from './progress.ts';
+import { atFront, type Progress } from './sweeper-progress.ts';
 
 /** A job that is late by more than this counts as lost. */
 const graceMs = 10_000;

@@ -1,6 +1,6 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
-import { onBrokenConnection } from '../../../shared/base/mongo/connection.ts';
+import { onBrokenConnection } from '../../../shared/base/mongo/connect-mongo.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { isCluster, onRedisReturned } from '../../../shared/base/redis/redis-nodes.ts';
 import { startLoop } from '../turns.ts';

@@ -2,6 +2,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { sweepResultKey, sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import type { Lease } from '../lease.ts';
 import { takeTurn } from '../turns.ts';
+import { sweep } from './sweep.ts';
 import {
   atFront,
   isComplete,
@@ -10,8 +11,7 @@ import {
   readProgress,
   type StoredProgress,
   storeProgress,
-} from './progress.ts';
-import { sweep } from './sweep.ts';
+} from './sweeper-progress.ts';
 
 /** The sweeper's Redis keys share a hash tag, so that one command can read them in a Redis Cluster. */
 export const sweeperLeaseKey = '{rides:sweeper}:lease';

@@ -20,12 +20,15 @@ ErrorCode = Literal[
     "internal",
     "invalid_request",
     "live_ride",
+    "messages_full",
+    "no_driver",
     "no_webhook_url",
     "not_sent_yet",
     "offer_not_found",
     "offer_withdrawn",
     "offers_full",
     "payload_too_large",
+    "pin_locked",
     "rate_limited",
     "request_timeout",
     "ride_ended",
@@ -35,6 +38,7 @@ ErrorCode = Literal[
     "too_many_waiting",
     "unauthorized",
     "unavailable",
+    "wrong_pin",
 ]
 
 TestScenario = Literal["default", "no_offers", "three_offers", "counter_offer", "no_auto_accept", "three_offers_no_accept", "offer_withdrawn", "driver_cancels", "stalls", "slow", "rate_limited", "unavailable", "duplicate_event"]
@@ -164,6 +168,8 @@ class NewRide(_NewRide, total=False):
     """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
     floor: Optional[int]
     """The floor where the passenger waits, shown to the chosen driver."""
+    pin: Optional[bool]
+    """The driver can start the trip only with a PIN of four digits, which the passenger sees on the live map."""
     webhookUrl: Optional[str]
     """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
 
@@ -387,6 +393,22 @@ class RideList(TypedDict):
     """The `cursor` of the next page; `null` on the last one."""
 
 
+class _DriverMessage(TypedDict):
+    number: int
+    """The number of the message in the ride, from 1."""
+    text: str
+    """The text."""
+    at: int
+    """When it was sent, as Unix time in milliseconds."""
+
+
+class DriverMessage(_DriverMessage, total=False):
+    """A message to the driver."""
+
+    seenAt: int
+    """When the driver had seen it. Absent before, as Unix time in milliseconds."""
+
+
 MovingStatus = Literal["driver_arriving", "arrived", "in_progress"]
 
 
@@ -546,6 +568,10 @@ class Ride(_Ride, total=False):
     """Your own entries, sorted by name. Present if you gave any."""
     testMode: Literal[True]
     """`true` for a ride created with a test key; absent otherwise."""
+    pin: str
+    """The PIN without which the driver cannot start the trip. Present if you asked for one."""
+    messages: List[DriverMessage]
+    """Your messages to the driver, in order. Absent without any."""
     liveLocation: RideLiveLocation
     """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
 
@@ -677,6 +703,22 @@ class RideCancelled(TypedDict):
     """The id of the ride."""
     status: Literal["cancelled"]
     """The ride has ended."""
+
+
+class DriverMessageText(TypedDict):
+    text: str
+    """The message, at most 300 characters."""
+
+
+class DriverTold(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    rideId: str
+    """The id of the ride."""
+    status: RideStatus
+    """The status of the ride."""
+    number: int
+    """The number of the message in the ride, from 1."""
 
 
 FareBasis = Literal["rides", "tariff", "sample"]
@@ -989,6 +1031,11 @@ class StepTaken(TypedDict):
     """The status after the step."""
 
 
+class ManualStart(TypedDict, total=False):
+    pin: Optional[str]
+    """The PIN of the passenger. Needed for a ride with a PIN."""
+
+
 class WebhookSources(TypedDict):
     addresses: List[str]
     """IPv4 and IPv6 addresses and ranges in CIDR notation. Empty if they are not fixed."""
@@ -1112,6 +1159,16 @@ class Operations:
         answer: RideCancelled = self._send(
             "POST",
             f"/v1/rides/{quote(str(ride_id), safe='')}/cancel",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def tell_driver(self, ride_id: str, body: DriverMessageText, *, try_seconds: Optional[float] = None) -> DriverTold:
+        """Write to the driver."""
+        answer: DriverTold = self._send(
+            "POST",
+            f"/v1/rides/{quote(str(ride_id), safe='')}/messages",
+            body=body,
             try_seconds=try_seconds,
         )
         return answer
@@ -1240,11 +1297,12 @@ class Operations:
         )
         return answer
 
-    def start_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
+    def start_manually(self, ride_id: str, body: Optional[ManualStart] = None, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Start manually."""
         answer: StepTaken = self._send(
             "POST",
             f"/v1/test/rides/{quote(str(ride_id), safe='')}/start",
+            body=body or {},
             try_seconds=try_seconds,
         )
         return answer

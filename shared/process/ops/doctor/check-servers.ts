@@ -4,14 +4,14 @@ import { ConfigError } from '../../../base/config.ts';
 import type { SecretsKeys } from '../../../base/encryption.ts';
 import { createLogger } from '../../../base/logger.ts';
 import { mongoNow } from '../../../base/mongo/clock.ts';
-import { addressProblem, connectMongo, database, disconnectMongo } from '../../../base/mongo/connection.ts';
+import { addressProblem, connectMongo, database, disconnectMongo } from '../../../base/mongo/connect-mongo.ts';
 import { connectRedis, redisReady } from '../../../base/redis/redis.ts';
 import { primariesOf } from '../../../base/redis/redis-nodes.ts';
 import { readRedisState } from '../../../base/redis/redis-state.ts';
 import { type RedisProblemName, redisProblemTexts } from '../../../base/redis-problem.ts';
 import { assertSecretsKeys } from '../../../keys/secrets-check.ts';
-import { missingIndexes } from '../../migrate.ts';
-import { redisSettings } from '../watch.ts';
+import { missingIndexes } from '../../migrate-database.ts';
+import { redisSettings } from '../start-warnings.ts';
 import { type Finding, finding, type Outcome, ok, red, skipped, stepLimitMs } from './findings.ts';
 
 const maxClockMs = 5_000;

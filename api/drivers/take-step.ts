@@ -1,0 +1,103 @@
+import Joi from 'joi';
+import type { ErrorCode } from '../../shared/base/errors.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
+import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
+import { readJsonBody } from '../http/body.ts';
+import { post } from '../http/route.ts';
+import { validate } from '../http/validate.ts';
+import { originOf } from './authenticate-driver.ts';
+import type { DriverOperation } from './driver-operation.ts';
+
+const schema = bodySchema<{ rideId: string }>('DriverStep', {
+  rideId: Joi.string().required().description('The ride that you are on.'),
+});
+
+const startSchema = bodySchema<{ rideId: string; pin?: string }>('DriverStart', {
+  rideId: Joi.string().required().description('The ride that you are on.'),
+  pin: Joi.string().empty(null).description('The PIN that the passenger tells you. Needed if the ride has `pin`.'),
+});
+
+export const stepTaken = objectSchema(
+  {
+    rideId,
+    status: {
+      title: 'DriverStepStatus',
+      type: 'string',
+      enum: ['arrived', 'in_progress', 'completed', 'cancelled'],
+      description: 'The status after the step.',
+    },
+  },
+  { title: 'DriverStepTaken' },
+);
+type StepTaken = Shape<typeof stepTaken>;
+
+const repeated =
+  'Idempotent: repeating a step of this ride gets the same answer and changes nothing, even after the ride has ended. If you lose an answer, send the step again.';
+
+function driverStep(
+  name: DriverStep,
+  summary: string,
+  description: string,
+  status: StepTaken['status'],
+  errors: readonly ErrorCode[] = ['illegal_step'],
+  body: typeof startSchema = schema,
+) {
+  const operation: DriverOperation<'POST'> = {
+    id: `${name}Step`,
+    method: 'POST',
+    path: `/ride/${name}`,
+    summary,
+    description: `${description}\n\n${repeated}`,
+    tag: 'trip',
+    body: {
+      schema: body,
+      examples: { 'Your ride': { rideId: exampleRideId, ...(body === startSchema && { pin: '4821' }) } },
+    },
+    answer: {
+      status: 200,
+      description: 'The step is done.',
+      schema: stepTaken,
+      example: { rideId: exampleRideId, status } satisfies StepTaken,
+    },
+    errors: ['not_own_ride', ...errors, 'payload_too_large'],
+    route: ({ service, authenticate }) =>
+      post(operation, {
+        authenticate,
+        validate: async (ctx, { driverId }) => {
+          const { rideId, pin } = validate(body, await readJsonBody(ctx));
+          return { rideId, pin, driverId, origin: originOf(ctx) };
+        },
+        act: async ({ rideId, pin, driverId, origin }) => ({
+          rideId,
+          // Each step of a driver leads to one of the statuses of `StepTaken`.
+          status: (await applyDriverStep(service, rideId, name, { driverId }, origin, pin)) as StepTaken['status'],
+        }),
+        present: (result): StepTaken => result,
+      }),
+  };
+  return operation;
+}
+
+/** The steps that the chosen driver takes in a ride. */
+export const driverSteps: readonly DriverOperation[] = [
+  driverStep('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
+  driverStep(
+    'start',
+    'Start the trip',
+    'The passenger is in the car. If the ride has `pin`, the passenger tells you four digits. After five wrong ones within 10 minutes, all are refused for a while; the partner can start the trip too.',
+    'in_progress',
+    ['illegal_step', 'wrong_pin', 'pin_locked'],
+    startSchema,
+  ),
+  driverStep('complete', 'Complete the trip', 'The passenger has left the car.', 'completed'),
+  driverStep(
+    'cancel',
+    'Give up the ride',
+    'Cancels the ride for the partner too. If the partner has set `onDriverCancel` to `rebid`, a new ride with another id replaces it, and is opened to other drivers.',
+    'cancelled',
+    ['ride_ended'],
+  ),
+];

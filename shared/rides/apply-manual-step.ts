@@ -1,0 +1,99 @@
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
+import { derivedOfferId } from '../base/ids.ts';
+import { applyAction, changeRide } from './change-ride.ts';
+import { type Command, decide } from './decide.ts';
+import { wrongPin } from './pin.ts';
+import type { Origin, RideState, RideStatus } from './ride-types.ts';
+import { nextSimulatedOffer } from './simulation.ts';
+import { type RideAction, transitionOf } from './transitions.ts';
+
+/** A manual step, which a partner requests in a test ride. It replaces a step of the simulated driver, or a timeout. */
+export type ManualStep =
+  /** Without a price or an ETA, the value of the simulated driver is used. */
+  | { step: 'offer'; price?: number; etaMinutes?: number }
+  | { step: 'withdraw'; offerId: string }
+  | { step: 'start'; pin?: string }
+  | { step: Exclude<(typeof plainManualSteps)[number], 'start'> };
+
+/**
+ * The steps without arguments. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
+ * ride's status.
+ */
+export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel', 'expire'] as const;
+
+/**
+ * Applies a manual step to a test ride of a key. The lifecycle table applies as to any other change, and the script of
+ * the ride's scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`,
+ * `live_ride`, for a start `wrong_pin` and `pin_locked`, and the errors of `decide` for a step that the ride's status does not allow.
+ */
+export async function applyManualStep(
+  ctx: Context,
+  rideId: string,
+  step: ManualStep,
+  owner: { keyId: string },
+  origin: Origin,
+): Promise<RideState> {
+  const command = (ride: RideState): Command => {
+    if (ride.mode !== 'test') throw new AppError('live_ride');
+    if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
+    return commandOf(ride, step, origin);
+  };
+  if (step.step !== 'start') return applyAction(ctx, rideId, command, owner, origin);
+  const started = await changeRide(
+    ctx,
+    { rideId, owner },
+    (ride, at, now) => {
+      const change = decide(ride, command(ride), { at, now }, ctx.config);
+      const wrong = wrongPin(ride, step.pin, now);
+      return { change: wrong ?? change, result: { isWrong: wrong !== null } };
+    },
+    origin,
+  );
+  if (!started) throw new AppError('ride_not_found');
+  if (started.result.isWrong) throw new AppError('wrong_pin');
+  return started.ride;
+}
+
+function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command {
+  switch (step.step) {
+    case 'offer': {
+      const { driver, price, etaMinutes } = nextSimulatedOffer(ride);
+      return {
+        action: 'offer',
+        driver,
+        price: step.price ?? price,
+        etaMinutes: step.etaMinutes ?? etaMinutes,
+        // The offer's id is derived from the form, so a form that is sent again gets the same offer.
+        ...(form && { newId: derivedOfferId(form) }),
+      };
+    }
+    case 'withdraw':
+      return { action: 'withdrawOffer', offerId: step.offerId };
+    case 'cancel':
+      return { action: 'cancel', by: 'driver' };
+    case 'expire':
+      return { action: 'cancel', by: 'timeout' };
+    default:
+      return { action: step.step };
+  }
+}
+
+const actions: Record<ManualStep['step'], RideAction> = {
+  open: 'open',
+  offer: 'offer',
+  withdraw: 'withdrawOffer',
+  arrive: 'arrive',
+  start: 'start',
+  complete: 'complete',
+  cancel: 'cancel',
+  expire: 'cancel',
+};
+
+/** True if the step is allowed in this status. Pure. */
+export const canStep = (step: ManualStep['step'], status: RideStatus): boolean =>
+  transitionOf(actions[step]).from.includes(status) && !lacksDriver(step, status);
+
+/** A driver can cancel only an assigned ride. While the ride is bidding, drivers withdraw their offers instead. */
+const lacksDriver = (step: ManualStep['step'], status: RideStatus): boolean =>
+  step === 'cancel' && status === 'bidding';

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { IntlMessageFormat } from 'intl-messageformat';
+import { english } from '../../shared/messages/languages/english.ts';
+import { languages, type TextValues, textOf } from '../../shared/messages/texts.ts';
+
+interface Part {
+  value?: unknown;
+  type: number;
+  options?: Record<string, { value: Part[] }>;
+}
+const literal = 0;
+const number = 7;
+
+/** The names of the placeholders in a text, those inside plurals and choices included. */
+function placeholders(parts: readonly Part[]): string[] {
+  const names = parts.flatMap(({ type, value, options = {} }) => [
+    ...(type === literal || type === number ? [] : [String(value)]),
+    ...Object.values(options).flatMap((option) => placeholders(option.value)),
+  ]);
+  return [...new Set(names)].sort();
+}
+const placeholdersIn = (text: string, locale: string) =>
+  placeholders(new IntlMessageFormat(text, locale).getAst() as Part[]);
+
+describe('text messages in every language', () => {
+  const now = new Date('2026-11-27T12:00:00Z');
+  const values: TextValues = {
+    sender: 'Hotel Lumen',
+    passenger: 'Ann',
+    driver: 'Alex',
+    vehicle: 'Toyota Camry, silver',
+    plate: 'TST 1043',
+    minutes: 4,
+    zone: 'America/New_York',
+    now,
+    link: 'https://rides.example/track/x',
+  };
+
+  for (const [locale, texts] of Object.entries(languages)) {
+    it(`${locale} has every text, with the placeholders of the English one`, () => {
+      expect(Object.keys(texts)).to.have.members(Object.keys(english));
+      for (const [key, text] of Object.entries(english)) {
+        const own = texts[key as keyof typeof english];
+        expect(placeholdersIn(own, locale), key).to.deep.equal(placeholdersIn(text, 'en'));
+      }
+    });
+
+    it(`${locale} has a form for every number of minutes, and for a passenger without a name`, () => {
+      const other = new IntlMessageFormat(texts['passenger.found'], locale);
+      for (const minutes of [0, 1, 2, 3, 11, 100]) {
+        const text = textOf('found', 'passenger', locale, { ...values, minutes });
+        expect(text).to.include('Hotel Lumen: ').and.include('TST 1043').and.not.match(/[{}#]/);
+        expect(text).to.equal(`Hotel Lumen: ${other.format({ ...values, minutes })}`);
+      }
+      const named = textOf('cancelled', 'contact', locale, values);
+      const unnamed = textOf('cancelled', 'contact', locale, { ...values, passenger: '' });
+      expect(named).to.include('Ann');
+      expect(unnamed).to.not.equal(named.replace('Ann', '')).and.not.match(/[{}]/);
+    });
+  }
+
+  it('the region of a locale decides the form of times, and a language without texts is English', () => {
+    const later = { ...values, pickupAt: new Date('2026-11-27T19:30:00Z') };
+    expect(textOf('booked', 'passenger', 'en-GB', later)).to.include('14:30');
+    expect(textOf('booked', 'passenger', 'es-ES', later))
+      .to.include('14:30')
+      .and.include('Su viaje');
+    expect(textOf('booked', 'passenger', undefined, later)).to.match(/2:30\sPM/);
+    expect(textOf('booked', 'passenger', 'fi', later))
+      .to.match(/2:30\sPM/)
+      .and.include('Your ride');
+    expect(textOf('cancelled', 'passenger', 'zh-Hant-TW', values)).to.include('您的行程已取消');
+    expect(textOf('cancelled', 'passenger', 'iw', values)).to.include('בוטלה');
+  });
+});

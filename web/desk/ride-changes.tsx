@@ -1,0 +1,197 @@
+import { AppError } from '../../shared/base/errors.ts';
+import { zoneAt } from '../../shared/base/place-zone.ts';
+import { needs as allNeeds, type Need, needWords } from '../../shared/base/terms.ts';
+import { labelledFields } from '../../shared/rides/fields.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import type { Document, SentRequest } from '../kit/answer.ts';
+import { ButtonLink } from '../kit/blocks.tsx';
+import { choice, type Field, fault, text } from '../kit/declared-fields.tsx';
+import { DeclaredFields } from '../kit/declared-form.tsx';
+import { form } from '../kit/form.ts';
+import { ChangeForm, type Faults } from '../kit/forms.tsx';
+import { timeIn } from '../kit/lists.tsx';
+import { page } from '../kit/page.tsx';
+import { deskPath } from '../kit/paths.ts';
+import { ownRide, rideName } from '../kit/ride-parts.tsx';
+import { labelledTexts, labelledValues } from '../kit/ride-request.ts';
+import { bookers } from '../kit/roles.ts';
+import { offsetMs, timeOfClock } from '../kit/zone.ts';
+import { needField } from './booking-values.ts';
+import { coordinatesAsText } from './coordinates.ts';
+import { hasGeocoder } from './geocoder.ts';
+import { MapDialog } from './place-field.tsx';
+import { position } from './position-field.tsx';
+import { chosenAs } from './trip-places.ts';
+
+const typed = (label: string, most = 200) => text(label, (value) => value.trim(), { maxLength: most });
+
+const seats = ['1', '2', '3', '4', '5', '6', '7'].map((count) => [count, count] as const);
+
+/** What the car must serve. `initial` has the names of needs, separated by spaces. */
+const needs: Field<Need[]> = {
+  parse: (_, _service, other) => allNeeds.filter((need) => other(needField(need)) === 'yes'),
+  draw: ({ initial = '', other }) => (
+    <div class="booking-more">
+      <fieldset>
+        <legend>Needs</legend>
+        {allNeeds.map((need) => (
+          <label key={need}>
+            <input
+              type="checkbox"
+              name={needField(need)}
+              value="yes"
+              checked={other(needField(need)) === 'yes' || initial.split(' ').includes(need)}
+            />
+            {needWords[need].replace(/^./, (first) => first.toUpperCase())}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  ),
+};
+
+/** A clock time at the pickup, as if it were in UTC; undefined for a ride for now. */
+const pickupClock: Field<Date | undefined> = text(
+  'Pickup time',
+  (value) =>
+    value.trim() ? (timeIn(value.trim(), 'start') ?? fault('Choose the day and time of the pickup')) : undefined,
+  { type: 'datetime-local', hint: 'On the clocks at the pickup. Empty: the time stays.' },
+);
+
+const tripFields = {
+  at: position('To'),
+  pickupTime: pickupClock,
+  passengers: choice('Seats', seats, 'Choose 1 to 7 seats'),
+  needs,
+};
+const detailFields = {
+  passenger: typed('Passenger'),
+  phone: typed('Phone', 40),
+  notes: typed('Notes'),
+  reference: typed('Reference', 64),
+  ...(Object.fromEntries(labelledFields.map(({ name, label }) => [name, typed(label)])) as Record<
+    string,
+    Field<string>
+  >),
+};
+
+/** The fields of the forms by the path in the request. */
+const fieldsOfPaths: Record<string, string> = {
+  'passenger.name': 'passenger',
+  'passenger.phone': 'phone',
+  'destination.address': 'at',
+  passengerCount: 'passengers',
+  pickupAt: 'pickupTime',
+};
+
+/** Changes the ride, and leads back to the desk. Shows the form again with its faults, or with the reason of a refusal. */
+async function change(request: SentRequest, ride: Ride, body: object, of: string) {
+  try {
+    const found = await request.changeRide(ride, body);
+    const faults: Faults = Object.fromEntries(
+      Object.entries(found).map(([path, words]) => [fieldsOfPaths[path] ?? path, `This ${words}`]),
+    );
+    return Object.keys(faults).length > 0 ? { again: 422, faults } : { redirectTo: deskPath() };
+  } catch (error) {
+    if (!(error instanceof AppError) || ![400, 409].includes(error.status)) throw error;
+    const faults = error.status === 400 ? { pickupTime: error.message } : { [of]: `${error.message}.` };
+    return { again: error.status === 400 ? 422 : 409, faults, code: error.code };
+  }
+}
+
+/** The page that changes what a ride asks for (contract, section 10.14). */
+export const rideChanges = page('/desk/rides/:rideId/change', {
+  section: 'desk',
+  roles: bookers,
+  find: ownRide,
+  leave: ({ status }) => hasEnded(status) && deskPath(),
+  read: ({ service }, ride) => ({ ride, config: service.config, now: service.now() }),
+  view: changesView,
+  forms: {
+    trip: form<typeof tripFields, Ride>({
+      path: '/desk/rides/:rideId/change/trip',
+      fields: tripFields,
+      act(request, { at, pickupTime, passengers, needs }, ride) {
+        const { lat, lng, address } = at;
+        const body = {
+          destination: { lat, lng, ...(address && { address }) },
+          passengerCount: Number(passengers),
+          needs,
+          ...(pickupTime && { pickupAt: timeOfClock(pickupTime, zoneAt(ride.pickup)).getTime() }),
+        };
+        return change(request, ride, body, 'at');
+      },
+    }),
+    details: form<typeof detailFields, Ride>({
+      path: '/desk/rides/:rideId/change/details',
+      fields: detailFields,
+      act(request, { passenger: name, phone, notes, reference }, ride) {
+        const passenger = { ...ride.passenger, name, phone };
+        const body = { passenger, notes, reference, ...labelledValues((field) => request.text(field)) };
+        return change(request, ride, body, 'passenger');
+      },
+    }),
+  },
+});
+
+/** A time as the field shows it, on the clocks at the pickup: `2026-11-24T21:30`. */
+const clockAtPickup = (at: Date, { pickup }: Ride): string =>
+  new Date(at.getTime() + offsetMs(at, zoneAt(pickup))).toISOString().slice(0, 16);
+
+type Shown = { ride: Ride; config: Parameters<typeof hasGeocoder>[0] & Parameters<typeof MapDialog>[0]['config'] };
+
+function changesView({ ride, config }: Shown): Document {
+  const { destination, passenger, notes = '', reference = '', pickupAt } = ride;
+  const at = coordinatesAsText(destination);
+  const trip = {
+    at: destination.address ?? at,
+    atPoint: chosenAs(destination, destination.address ?? at),
+    pickupTime: pickupAt && clockAtPickup(pickupAt, ride),
+    passengers: String(ride.passengerCount),
+    needs: (ride.needs ?? []).join(' '),
+  };
+  const details = { passenger: passenger?.name, phone: passenger?.phone, notes, reference, ...labelledTexts(ride) };
+  return {
+    title: `Change the ride: ${rideName(ride)}`,
+    test: ride.mode === 'test',
+    lead: <p>From {placeText(ride.pickup)}. The driver sees every change at once.</p>,
+    actions: <ButtonLink to={deskPath()}>Back to the desk</ButtonLink>,
+    scripts: ['booking.browser.js'],
+    children: (
+      <div class="desk">
+        <section class="desk-book" aria-labelledby="details-title">
+          <h2 id="details-title">Passenger and notes</h2>
+          <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">
+            <div class="booking-body">
+              <DeclaredFields name="details" values={details} />
+            </div>
+            <div class="actions">
+              <button class="btn" type="submit">
+                Save
+              </button>
+            </div>
+          </ChangeForm>
+        </section>
+        {ride.status === 'bidding' && (
+          <section class="desk-book" aria-labelledby="trip-title">
+            <h2 id="trip-title">Trip</h2>
+            <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
+              <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
+                <DeclaredFields name="trip" values={trip} />
+                <MapDialog config={config} />
+              </div>
+              <p class="hint">Offers of drivers whose cars no longer fit are withdrawn.</p>
+              <div class="actions">
+                <button class="btn" type="submit">
+                  Save trip
+                </button>
+              </div>
+            </ChangeForm>
+          </section>
+        )}
+      </div>
+    ),
+  };
+}
