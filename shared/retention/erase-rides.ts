@@ -78,7 +78,6 @@ const erasure = [
       'pinCode',
       'wrongPinsAt',
       'driverNotes',
-      'helpAskedAt',
       'asked',
       'excludedDrivers',
     ],

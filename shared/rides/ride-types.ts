@@ -272,8 +272,6 @@ export interface Ride extends RideRequest {
   wrongPinsAt?: Date[];
   /** The messages of the partner to the driver, in order. */
   driverNotes?: DriverNote[];
-  /** When the passenger asked for help on the live map, at most once a minute. */
-  helpAskedAt?: Date[];
 
   timers: Timer[];
   nextDueAt?: Date;

@@ -122,6 +122,6 @@ describe('a message to the driver, and the PIN of a ride', () => {
     await partner.post(`/rides/${rideId}/cancel`);
     await rides.updateOne({ _id: rideId }, { $set: { unsettled: 0 } });
     await eraseRide(rideId);
-    expect(await storedRide(rideId)).not.to.have.any.keys('pinCode', 'driverNotes', 'wrongPinsAt', 'helpAskedAt');
+    expect(await storedRide(rideId)).not.to.have.any.keys('pinCode', 'driverNotes', 'wrongPinsAt');
   });
 });

@@ -64,7 +64,10 @@ describe("the driver's page", () => {
 
     const { page } = dana;
     await heading(page, 'Drive to the pickup');
-    await page.getByText('You were chosen', { exact: true }).waitFor();
+    await page
+      .getByText(/^You were chosen/)
+      .first()
+      .waitFor();
     await page.getByText('1 Main Street, side entrance').waitFor();
     await page.getByText('Two suitcases').waitFor();
     expect(await page.getByRole('link', { name: /^Call/ }).getAttribute('href')).to.equal('tel:+12025550111');

@@ -152,7 +152,8 @@ describe('documented answers to drivers', () => {
     saw('DriverProfile', await driver.get('/me'));
     saw('DriverAvailability', await driver.post('/me/online', place));
     const note = { number: 1, text: 'Side entrance', at: new Date(), seenAt: new Date() };
-    await rides.updateOne({ _id: rideId }, { $set: { driverNotes: [note] } });
+    const route = { to: 'pickup' as const, at: new Date(), road: { line: '_p~iF~ps|U_ulLnnqC', km: 1, seconds: 90 } };
+    await rides.updateOne({ _id: rideId }, { $set: { driverNotes: [note], route } });
     const own = await driver.get('/ride');
     saw('DriverOwnRide', own);
     saw('DriverMessage', { body: own.body.ride.messages[0] });
