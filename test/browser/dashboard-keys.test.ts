@@ -110,7 +110,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
         `/keys/${keyId}`,
         async (page) => {
           await page.getByLabel('Default webhook URL').fill('http://localhost:3000/hook');
-          await button(page, 'Save').click();
+          await page.locator('form', { hasText: 'Default webhook URL' }).getByRole('button', { name: 'Save' }).click();
           await page.locator('.fault-summary').waitFor();
         },
       ],

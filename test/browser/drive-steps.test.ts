@@ -97,8 +97,10 @@ describe("requests and steps on the driver's page", () => {
     await choose(rideId);
     await heading(page, 'Drive to the pickup');
     expect(await page.evaluate(() => document.activeElement?.id)).to.equal('ride-title');
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Open in maps');
+    for (const next of ['Read messages aloud', 'Open in maps']) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal(next);
+    }
     await pressKey(page, 'Arrived');
     await pressKey(page, 'Start trip');
     await pressKey(page, 'Complete');

@@ -131,9 +131,6 @@ const RideScreen = ({ tiles }: Pick<Config, 'tiles'>) => (
       <h2 id="messages-label">Messages</h2>
       <ul id="messages-list" />
     </section>
-    <button class="second-action" id="read-aloud" type="button" aria-pressed="false" hidden>
-      Read messages aloud
-    </button>
     <label class="notes pin" id="pin" hidden>
       PIN of the passenger
       <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
@@ -158,6 +155,9 @@ const RideScreen = ({ tiles }: Pick<Config, 'tiles'>) => (
     {tiles && (
       <div class="ride-map track" id="trip-map" data-script={assetUrl('trip-map.browser.js')} {...mapData(tiles)} />
     )}
+    <button class="second-action" id="read-aloud" type="button" aria-pressed="false" hidden>
+      Read messages aloud
+    </button>
   </section>
 );
 
