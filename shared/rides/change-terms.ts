@@ -1,4 +1,5 @@
 import type { Context } from '../base/context.ts';
+import { canBeTexted } from '../base/e164.ts';
 import { AppError } from '../base/errors.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { drivers } from '../drivers/driver.ts';
@@ -30,6 +31,7 @@ export async function changeTerms(
     const read = await readRide({ rideId, owner });
     if (!read) throw new AppError('ride_not_found');
     check(Object.fromEntries(newTerms(read.ride, terms).map((name) => [name, terms[name]])));
+    assertTexted(read.ride, terms);
     const asked = driversOf(read.ride);
     const unfit = await unfitAmong(asked, { ...read.ride, ...terms });
     let isStale = false;
@@ -41,6 +43,14 @@ export async function changeTerms(
     const changed = await applyAction(ctx, rideId, command, owner, origin);
     if (!isStale) return changed;
   }
+}
+
+/** Throws a 400 if the passenger gets texts, and the new phone number cannot be texted. */
+function assertTexted({ notify }: RideState, { passenger }: ChangedTerms): void {
+  if (!passenger || !notify?.passenger || canBeTexted(passenger.phone ?? '')) return;
+  const field = 'passenger.phone';
+  const message = `${field} must be a phone number in E.164 form, such as +12025550143, because it is texted`;
+  throw new AppError('invalid_request', { message, faults: [{ field, code: 'invalid', message }] });
 }
 
 const driversOf = ({ mode, asked = [], offers }: RideState): Set<string> =>

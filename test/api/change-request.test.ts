@@ -150,6 +150,15 @@ describe('PATCH /rides/:rideId', () => {
     expect(await storedRide(rideId)).to.deep.include({ notes: 'a', reference: 'b', floor: 2 });
   });
 
+  it('the phone number of a passenger who gets texts can only change to one that can be texted', async () => {
+    const phone = '+12025550143';
+    const { body } = await partner.createRide({ passenger: { phone }, notify: { passenger: true } });
+    const { status, headers } = await change(body.rideId, { passenger: { phone: 'desk 5' } });
+    expect([status, headers.get('x-service-error-field')]).to.deep.equal([400, 'passenger.phone']);
+    expect((await change(body.rideId, { passenger: { name: 'Ann', phone } })).status).to.equal(200);
+    expect((await storedRide(body.rideId)).passenger).to.deep.equal({ name: 'Ann', phone });
+  });
+
   it('a wrong value is a 400 that changes nothing', async () => {
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const before = await storedRide(rideId);

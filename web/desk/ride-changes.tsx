@@ -96,7 +96,8 @@ async function change(request: SentRequest, ride: Ride, body: object, of: string
     return Object.keys(faults).length > 0 ? { again: 422, faults } : { redirectTo: deskPath() };
   } catch (error) {
     if (!(error instanceof AppError) || ![400, 409].includes(error.status)) throw error;
-    const faults = error.status === 400 ? { pickupTime: error.message } : { [of]: `${error.message}.` };
+    const path = error.headers['X-Service-Error-Field'] ?? '';
+    const faults = { [fieldsOfPaths[path] ?? of]: `${error.message}.` };
     return { again: error.status === 400 ? 422 : 409, faults, code: error.code };
   }
 }
