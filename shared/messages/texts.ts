@@ -61,8 +61,12 @@ export function textOf(
     isNamed: values.passenger ? 'yes' : 'no',
     time: values.pickupAt && timeText(values.pickupAt, values, shown),
   });
-  return sender ? `${sender}: ${text}` : String(text);
+  const start = rightToLeft.has(new Intl.Locale(shown).language) ? '\u200f' : '';
+  return start + (sender ? `${sender}: ${text}` : text);
 }
+
+/** Their texts begin with a mark of the direction, because the sender's name may be in Latin letters. */
+const rightToLeft: ReadonlySet<string> = new Set(['ar', 'he']);
 
 /** A partner can name any region of a language, so there may be many locales. */
 const mostFormats = 1_000;

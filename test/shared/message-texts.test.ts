@@ -50,7 +50,7 @@ describe('text messages in every language', () => {
       for (const minutes of [0, 1, 2, 3, 11, 100]) {
         const text = textOf('found', 'passenger', locale, { ...values, minutes });
         expect(text).to.include('Hotel Lumen: ').and.include('TST 1043').and.not.match(/[{}#]/);
-        expect(text).to.equal(`Hotel Lumen: ${other.format({ ...values, minutes })}`);
+        expect(text.replace(/^\u200f/, '')).to.equal(`Hotel Lumen: ${other.format({ ...values, minutes })}`);
       }
       const named = textOf('cancelled', 'contact', locale, values);
       const unnamed = textOf('cancelled', 'contact', locale, { ...values, passenger: '' });
@@ -58,6 +58,13 @@ describe('text messages in every language', () => {
       expect(unnamed).to.not.equal(named.replace('Ann', '')).and.not.match(/[{}]/);
     });
   }
+
+  it('texts from right to left begin with the mark of that direction', () => {
+    for (const locale of Object.keys(languages)) {
+      const isMarked = textOf('arrived', 'passenger', locale, values).startsWith('\u200fHotel Lumen: ');
+      expect(isMarked, locale).to.equal(['ar', 'he'].includes(locale));
+    }
+  });
 
   it('the region of a locale decides the form of times, and a language without texts is English', () => {
     const later = { ...values, pickupAt: new Date('2026-11-27T19:30:00Z') };

@@ -1,11 +1,11 @@
 /** The text messages in English, in ICU MessageFormat. */
 export const english = {
-  'passenger.booked': 'Your ride is booked for {time}. We text you when a driver is found.',
+  'passenger.booked': 'Your ride is booked for {time}. You get a text when a driver is found.',
   'passenger.found': '{driver} picks you up in about {minutes} min: {vehicle}, plate {plate}. Live map: {link}',
   'passenger.foundLater': '{driver} picks you up at {time}: {vehicle}, plate {plate}. Live map: {link}',
   'passenger.arrived': 'Your car is here: {vehicle}, plate {plate}. {link}',
   'passenger.cancelled': 'Your ride was cancelled.',
-  'passenger.replaced': 'Your driver cancelled. We are looking for another car and text you when it is found.',
+  'passenger.replaced': 'Your driver cancelled. We are looking for another car and will text you when it is found.',
   'contact.found':
     '{driver} picks {isNamed, select, yes {{passenger}} other {the passenger}} up in about {minutes} min: {vehicle}, plate {plate}. Follow the ride: {link}',
   'contact.foundLater':
