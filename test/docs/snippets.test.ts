@@ -79,8 +79,8 @@ describe('the code of a documentation page', () => {
     const count = runs[name];
     if (count === undefined) {
       it(`this page has no code to run: ${name}`, async () => {
-        // `samples.test.ts` runs the samples in tabs; `test/clients` runs what the page of the clients shows. An answer on such a page is an example; the tests of the pages compare it with its
-        // schema.
+        // `samples.test.ts` runs the samples in tabs. The examples of the client libraries are not run: test/clients tests the packages. An
+        // answer on such a page is an example; the tests of the pages compare it with its schema.
         expect(await pageText(name)).not.to.match(/^```(sh (?!example)|\w+ file=\S+$)/m);
       });
       continue;
