@@ -15,6 +15,8 @@ const foreign = [
   ...[/^docker (compose (ps|logs)( \w+)?|inspect)$/, /^redis-cli config set maxmemory \w+$/],
   /^(systemctl list-units|journalctl -u) 'rides-\*'$/,
   ...[/^(OOMKilled|PUT|hz|maxmemory|maxmemory-policy noeviction|appendonly yes)$/],
+  // Codes of a provider of text messages, as the log shows them.
+  /^(error|status)_\d+$/,
   ...[/^OOM command not allowed$/, /^(WRONGPASS|NOAUTH|LOADING|MISCONF)$/],
 ];
 
@@ -85,7 +87,8 @@ function isCommand(words: string): boolean {
   const [program, name = '', ...options] = words.split(' ');
   const command = ops.commands[name];
   if (program !== 'ops' || !command) return false;
-  return options.every((option) => Object.hasOwn(command.options ?? {}, option.replace(/^--/, '')));
+  const flags = Object.keys({ ...command.needed, ...command.options }).map((given) => given.split(' ')[0]);
+  return options.every((option) => flags.includes(option));
 }
 
 async function sourcesIn(folder: string): Promise<string[]> {
