@@ -16,7 +16,7 @@ describe('the installation in docs/operations.md', function () {
   });
   after(() => host?.close());
 
-  it('leads from a clone of the repository to nine ready processes under the units', async () => {
+  it('leads from a clone of the repository to eleven ready processes under the units', async () => {
     const variables = { REPOSITORY: root, DOMAIN: 'rides.example', ...host.servers };
     const took: [string, number][] = [];
     let said = '';
@@ -32,13 +32,13 @@ describe('the installation in docs/operations.md', function () {
         return ((await (await fetch(`${url}/healthz`)).json()) as { version: string }).version;
       }),
     );
-    expect(versions).to.have.length(9);
+    expect(versions).to.have.length(11);
     expect(new Set(versions)).to.deep.equal(new Set([build.release]));
-    expect(said.match(/^rides-[a-z-]+@\d\.service/gm)).to.have.length(9);
+    expect(said.match(/^rides-[a-z-]+@\d\.service/gm)).to.have.length(11);
     const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
     const total = took.reduce((sum, [, ms]) => sum + ms, 0);
     const parts = took.map(([name, ms]) => `${name} ${seconds(ms)}`).join(', ');
-    console.log(`      from clone to nine ready processes: ${seconds(total)} (${parts})`);
+    console.log(`      from clone to eleven ready processes: ${seconds(total)} (${parts})`);
   });
 
   it('the environment file of the installation can be read only by its owner', () => {
