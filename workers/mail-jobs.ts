@@ -1,13 +1,11 @@
-import { pause } from '../shared/base/abort-signal.ts';
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
-import { describeError } from '../shared/base/errors.ts';
-import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
 import { type Handler, type JobResult, type Run, type RunAgain, withLogLine } from './handler.ts';
 import { type MailTry, submit } from './mail-transport.ts';
+import { retryWrite } from './retry-write.ts';
 
 /** While the mail server is unavailable, a mail is retried until this long after its first try. */
 const retryForMs = 10 * 60_000;
@@ -18,7 +16,6 @@ const longestPauseMs = 60_000;
  * after this time.
  */
 const claimMs = 60_000;
-const recordRetryMs = 250;
 /** The row of a finished mail is kept for this long. */
 const keepForMs = 30 * 24 * 3_600_000;
 
@@ -107,7 +104,7 @@ async function finish(
   const now = ctx.now();
   const times = { finishedAt: new Date(now), expiresAt: new Date(now + keepForMs) };
   const set = { state, ...times, ...(reason && { reason }) };
-  await writeWithRetry(ctx, run, () =>
+  await retryWrite(ctx.log, { mailId: _id }, run, () =>
     mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
   );
   return { result: state, reason };
@@ -122,20 +119,8 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   // when the retry time ends.
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
-  await writeWithRetry(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
+  await retryWrite(ctx.log, { mailId: _id }, run, () =>
+    mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change),
+  );
   return { againInMs, why: `mail server: ${reason}` };
-}
-
-/** Repeats a write until MongoDB answers or the pool stops: a mail that is not recorded as sent would be sent again. */
-async function writeWithRetry(ctx: Context, { stopping }: Run, write: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await write();
-      return;
-    } catch (error) {
-      if (!isOutageOfMongo(error) || stopping.aborted) throw error;
-      ctx.log.debug({ error: describeError(error) }, 'mail not recorded yet');
-      await pause(recordRetryMs, stopping);
-    }
-  }
 }

@@ -1,9 +1,6 @@
 import { charge, chargeWindow, type Limit, refundWindow } from '../shared/accounts/limit.ts';
-import { pause } from '../shared/base/abort-signal.ts';
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
-import { describeError } from '../shared/base/errors.ts';
-import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import type { MessageJob, TimerJob } from '../shared/base/queues.ts';
 import type { MessageState } from '../shared/messages/message-kinds.ts';
 import { type MessageRow, messages } from '../shared/messages/message-row.ts';
@@ -12,6 +9,7 @@ import { finishMessage, type MessageText, messageLifeMs, openMessage } from '../
 import { storeOwedMessages } from '../shared/rides/store-owed-messages.ts';
 import { type Handler, type JobResult, type Run, timerOutcome, withLogLine } from './handler.ts';
 import { sendToProvider } from './message-provider.ts';
+import { retryWrite } from './retry-write.ts';
 
 /**
  * The duration of a claim on a message, which is longer than an attempt. If the worker dies, another one makes the
@@ -20,7 +18,6 @@ import { sendToProvider } from './message-provider.ts';
 const claimMs = 30_000;
 /** No attempt begins under a claim that is older than this: the process may have been paused. */
 const maxClaimAgeMs = 10_000;
-const recordRetryMs = 250;
 /** The pause before the next try while no connection to the provider can be opened. */
 const unreachablePauseMs = 10_000;
 const dayMs = 24 * 3_600_000;
@@ -50,7 +47,7 @@ export const sendStoredMessage: Handler<MessageJob> = async (ctx, { messageId },
     ending.state === 'again'
       ? { againInMs: unreachablePauseMs, why: `provider: ${reason}` }
       : { result: ending.state, ...(reason && { reason }) };
-  await writeWithRetry(ctx, run, () =>
+  await retryWrite(ctx.log, { messageId }, run, () =>
     ending.state === 'again'
       ? tryLater(ctx, message, run)
       : finishMessage(ctx, message, ending.state, { ...ending, token: run.token }),
@@ -125,17 +122,3 @@ const tryLater = (ctx: Context, { _id }: MessageRow, { token }: Run): Promise<un
     { _id, state: 'waiting', 'claim.token': token },
     { $set: { dueAt: new Date(ctx.now() + unreachablePauseMs) }, $unset: { claim: 1 } },
   );
-
-/** Repeats a write until MongoDB answers or the pool stops: an attempt that is not recorded would be made again. */
-async function writeWithRetry(ctx: Context, { stopping }: Run, write: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await write();
-      return;
-    } catch (error) {
-      if (!isOutageOfMongo(error) || stopping.aborted) throw error;
-      ctx.log.debug({ error: describeError(error) }, 'message not recorded yet');
-      await pause(recordRetryMs, stopping);
-    }
-  }
-}

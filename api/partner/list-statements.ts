@@ -42,7 +42,7 @@ export const listStatements: PartnerOperation<'GET'> = {
   path: '/statements',
   summary: 'List your statements',
   description:
-    'Lists the months of which this key has a statement. A test key has statements too, although its rides are free.',
+    'Lists the months that have a statement for this key. A test key has statements too, although its rides are free.',
   tag: 'billing',
   answer: {
     status: 200,
@@ -69,7 +69,10 @@ const trip = objectSchema(
       type: 'string',
       description: 'Your reference. Present until the personal data of the ride is erased.',
     },
-    from: { type: 'string', description: 'The address of the pickup, or its coordinates. Present as long.' },
+    from: {
+      type: 'string',
+      description: 'The address of the pickup, or its coordinates. Present for as long as the reference.',
+    },
     to: { type: 'string', description: 'The same of the destination.' },
   },
   { title: 'StatementTrip', optional: ['reference', 'from', 'to'] },

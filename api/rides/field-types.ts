@@ -18,8 +18,9 @@ export const textUpTo = (length: number) =>
     .meta({ openapi: { maxLength: length } })
     .messages({ 'text.length': `{{#label}} must be at most ${length} characters` });
 
+export const referenceText = textUpTo(64);
 /** An empty reference counts as absent, because a search for it makes no sense. */
-export const reference = textUpTo(64).empty(Joi.valid(null, ''));
+export const reference = referenceText.empty(Joi.valid(null, ''));
 
 const notMilliseconds = '{{#label}} must be Unix time in milliseconds, such as 1795269600000';
 

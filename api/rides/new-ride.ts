@@ -15,7 +15,7 @@ import {
 } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
-import { etaMinutes, money, reference, text, textUpTo } from './field-types.ts';
+import { etaMinutes, money, reference, referenceText, text, textUpTo } from './field-types.ts';
 import { pickupTime } from './pickup-time.ts';
 
 const location = Joi.object<Location>({
@@ -176,7 +176,11 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
 /** The body of a change: each field as in a creation, but none is required and none has a default. */
 export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   const changeable = fieldNames.filter((name) => rowOf(name).changes);
-  const schemas: Record<string, Joi.Schema> = { ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) };
+  const schemas: Record<string, Joi.Schema> = {
+    ...{ ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) },
+    // Here an empty text removes the reference.
+    reference: referenceText,
+  };
   return Joi.object({
     destination: location.empty(null).description('The new end of the ride, while it is `bidding`.'),
     passengerCount: Joi.number()
@@ -192,19 +196,13 @@ export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhook
     .label('The request body');
 }
 
-/** The terms that a body which `changedTermsSchema` has validated changes. An empty list removes the entries. */
-export function changedTerms(given: GivenRequest): ChangedTerms {
-  const request = rideRequest({
-    ...given,
-    pickup: { lat: 0, lng: 0 },
-    destination: given.destination ?? { lat: 0, lng: 0 },
-  });
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, request[name as keyof ChangedTerms] ?? value]],
-    ),
-  );
-}
+/** The terms that a body which `changedTermsSchema` has validated changes. */
+export const changedTerms = (given: Partial<GivenRequest>): ChangedTerms => ({
+  ...(given.destination && { destination: toLocation(given.destination) }),
+  ...(given.passengerCount !== undefined && { passengerCount: given.passengerCount }),
+  ...(given.needs && { needs: [] }),
+  ...optionalFields(given),
+});
 
 type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };
 
@@ -213,7 +211,7 @@ type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?
  * requests with the same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: GivenRequest): RideRequest {
-  const { pickup, destination, passenger, notify, notes, webhookUrl, metadata, autoAccept } = given;
+  const { pickup, destination } = given;
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
@@ -222,6 +220,14 @@ export function rideRequest(given: GivenRequest): RideRequest {
     rideType: given.rideType,
     passengerCount: given.passengerCount,
     distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
+    ...optionalFields(given),
+  };
+}
+
+/** The optional fields in their fixed order. */
+function optionalFields(given: Partial<GivenRequest>): GivenFields {
+  const { passenger, notify, notes, webhookUrl, metadata, autoAccept } = given;
+  return {
     ...(notes !== undefined && { notes }),
     ...(passenger && {
       passenger: omitUndefined({ name: passenger.name, phone: passenger.phone, locale: passenger.locale }),
@@ -237,7 +243,7 @@ export function rideRequest(given: GivenRequest): RideRequest {
 }
 
 /** The fields that need no conversion. An empty list counts as absent. */
-const plainFields = (given: GivenRequest): GivenFields =>
+const plainFields = (given: Partial<GivenRequest>): GivenFields =>
   Object.fromEntries(
     plainNames.flatMap((name) => {
       const value = Array.isArray(given[name]) ? inFixedOrder(name, given[name]) : given[name];

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { encodeLine } from '../../shared/rides/path.ts';
 import { largestCircuit } from './circuit.ts';
 import { openWater } from './open-water.ts';
-import { encodePolyline } from './polyline.ts';
 
 /**
  * `npx tsx dev/streets/derive.ts`: writes `gothenburg.tsv` from the OpenStreetMap extract in the npm package
@@ -167,7 +167,7 @@ function lineOf({ tags, points }: Way): string {
     tunnel === 'yes' && 'tunnel',
   ].filter(Boolean);
   const kind = tags.area === 'yes' ? 'square' : (tags.natural ?? highway);
-  const shape = encodePolyline(
+  const shape = encodeLine(
     points.map(([lng, lat]) => ({ lat, lng })),
     5,
   );

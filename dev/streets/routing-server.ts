@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Point } from '../../shared/base/great-circle.ts';
-import { encodePolyline } from './polyline.ts';
+import { encodeLine } from '../../shared/rides/path.ts';
 import { createRoadNetwork, type RoadNetwork, type Snapped } from './road-network.ts';
 import { readStreets } from './street-file.ts';
 
@@ -52,7 +52,7 @@ function answer(network: RoadNetwork, url: string) {
   if (!route) return problem('NoRoute', 'Impossible route between points');
   const distance = tenths(route.metres);
   const duration = tenths(route.seconds);
-  const geometry = encodePolyline(route.points, geometries === 'polyline6' ? 6 : 5);
+  const geometry = encodeLine(route.points, geometries === 'polyline6' ? 6 : 5);
   return {
     code: 'Ok',
     waypoints: ends.map(waypoint),

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Point } from '../../shared/base/great-circle.ts';
-import { decodePolyline } from './polyline.ts';
+import { decodeLine } from '../../shared/rides/path.ts';
 
 /** A way of `gothenburg.tsv` (README.md). */
 export interface Street {
@@ -37,6 +37,6 @@ function streetIn(line: string): Street {
     isOneWay: words.includes('oneway'),
     limit: words.map(Number).find((limit) => limit > 0),
     level: (['bridge', 'tunnel'] as const).find((level) => words.includes(level)),
-    shape: decodePolyline(shape, 5),
+    shape: decodeLine(shape, 5) ?? [],
   };
 }

@@ -592,8 +592,9 @@ function readRoutingUrl(text: string, helpers: Joi.CustomHelpers): unknown {
   if (!/^https?:\/\/[^/?]/.test(text) || !URL.canParse(text)) return helpers.error('routing.form');
   const { protocol, hostname, username, password, hash } = new URL(text);
   if (username || password || hash) return helpers.error('routing.form');
-  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return protocol === 'https:' || (isLocal && !isProduction(helpers)) ? text : helpers.error('routing.development');
+  return protocol === 'https:' || (isLoopback(hostname) && !isProduction(helpers))
+    ? text
+    : helpers.error('routing.development');
 }
 
 function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {

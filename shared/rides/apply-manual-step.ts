@@ -17,7 +17,7 @@ export type ManualStep =
   | { step: Exclude<(typeof plainManualSteps)[number], 'start'> };
 
 /**
- * The steps without arguments. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
+ * The steps that need no argument. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
  * ride's status.
  */
 export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel', 'expire'] as const;
@@ -25,7 +25,8 @@ export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel'
 /**
  * Applies a manual step to a test ride of a key. The lifecycle table applies as to any other change, and the script of
  * the ride's scenario continues after the step. Resolves with the ride after the step. Throws `ride_not_found`,
- * `live_ride`, for a start `wrong_pin` and `pin_locked`, and the errors of `decide` for a step that the ride's status does not allow.
+ * `live_ride`, for a start `wrong_pin` and `pin_locked`, and the errors of `decide` for a step that the
+ * ride's status does not allow.
  */
 export async function applyManualStep(
   ctx: Context,

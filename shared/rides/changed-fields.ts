@@ -25,9 +25,19 @@ export function assertTripOpen(ride: RideState, terms: ChangedTerms, now: Date):
   return true;
 }
 
+/** The value of a term in the ride: an empty text or list removes it. */
+const stored = <Value>(value: Value): Value | undefined =>
+  value === '' || (Array.isArray(value) && value.length === 0) ? undefined : value;
+
 /** The names of the terms that differ from the ride. */
 export const newTerms = (ride: RideState, terms: ChangedTerms): TermName[] =>
-  (Object.keys(terms) as TermName[]).filter((name) => JSON.stringify(terms[name]) !== JSON.stringify(ride[name]));
+  (Object.keys(terms) as TermName[]).filter(
+    (name) => JSON.stringify(stored(terms[name])) !== JSON.stringify(stored(ride[name])),
+  );
+
+/** The names of the terms that a change removes from the ride. */
+export const removedTerms = (ride: RideState, terms: ChangedTerms): TermName[] =>
+  newTerms(ride, terms).filter((name) => stored(terms[name]) === undefined);
 
 interface TermsChange {
   terms: ChangedTerms;
@@ -43,15 +53,13 @@ export function changedFields(
   at: Date,
 ): Partial<RideState> & Pick<Ride, 'searchTerms'> {
   const names = newTerms(ride, terms);
-  const changed = Object.fromEntries(names.map((name) => [name, terms[name]]));
-  const isElsewhere = names.includes('destination') && terms.destination;
-  const distance = isElsewhere ? { distanceKm: greatCircleKm(ride.pickup, isElsewhere) } : {};
+  const changed: ChangedTerms = Object.fromEntries(names.map((name) => [name, stored(terms[name])]));
   const answered = Object.fromEntries(
     ([...fieldsIn('creation'), 'distanceKm', 'biddingOpensAt'] as const).map((name) => [name, ride[name] ?? null]),
   );
   return {
-    ...changed,
-    ...distance,
+    ...Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined)),
+    ...(changed.destination && { distanceKm: greatCircleKm(ride.pickup, changed.destination) }),
     searchTerms: searchTermsOf({ ...ride, ...changed }),
     firstTerms: ride.firstTerms ?? answered,
     changes: [...(ride.changes ?? []), { at, fields: names, ...origin }].slice(-mostChanges),

@@ -3,7 +3,14 @@ import { AppError } from '../base/errors.ts';
 import { newOfferId, newRideId } from '../base/ids.ts';
 import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
-import { assertTripOpen, changedFields, changedOpening, changedTimers, newTerms } from './changed-fields.ts';
+import {
+  assertTripOpen,
+  changedFields,
+  changedOpening,
+  changedTimers,
+  newTerms,
+  removedTerms,
+} from './changed-fields.ts';
 import { isRepeat, notesWith } from './driver-notes.ts';
 import { openedFields } from './first-timers.ts';
 import { messageFields } from './message-fields.ts';
@@ -39,6 +46,8 @@ export type Command =
 /** The change that a command makes. One update writes it, on condition that the ride is unchanged since it was read. */
 export interface Change {
   set: Partial<RideState> & Pick<Ride, 'searchTerms'>;
+  /** The fields that the ride loses. */
+  unset?: readonly (keyof ChangedTerms)[];
   newOffer?: Offer;
   event?: EventName;
   /** The write must reach MongoDB before the bidding deadline, by MongoDB's clock. */
@@ -106,6 +115,7 @@ export function decide(
     ...(transition.event && { event: transition.event }),
     ...((transition.beforeDeadline || changesTrip) && { beforeDeadline: true }),
   };
+  if (command.action === 'change') change.unset = removedTerms(ride, command.terms);
   if (command.action === 'offer') change.newOffer = newOffer(ride, command, at);
   return change;
 }

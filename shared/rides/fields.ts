@@ -261,8 +261,7 @@ export function schemasIn<P extends Place>(place: P) {
 export function shownFields<Name extends FieldName>(ride: Pick<GivenFields, Name>, names: readonly Name[]) {
   const shown = names.flatMap((name) => {
     const value = ride[name] as unknown;
-    const isNone = value === undefined || (Array.isArray(value) && value.length === 0);
-    return isNone ? [] : [[name, value instanceof Date ? value.getTime() : value]];
+    return value === undefined ? [] : [[name, value instanceof Date ? value.getTime() : value]];
   });
   return Object.fromEntries(shown) as { [Each in Name]?: Shown<Each> };
 }

@@ -8,10 +8,11 @@ export interface Path {
   km: readonly number[];
 }
 
-const scale = 1e6;
+type Decimals = 5 | 6;
 
-/** Writes points as an encoded polyline with 6 decimals, the format `polyline6` of OSRM. */
-export function encodeLine(points: readonly Point[]): string {
+/** Writes points as an encoded polyline, with 6 decimals the format `polyline6` of OSRM. */
+export function encodeLine(points: readonly Point[], decimals: Decimals = 6): string {
+  const scale = 10 ** decimals;
   let [lastLat, lastLng] = [0, 0];
   let text = '';
   for (const { lat, lng } of points) {
@@ -29,8 +30,9 @@ function encodeNumber(value: number): string {
   return text + String.fromCharCode(rest + 63);
 }
 
-/** Reads an encoded polyline with 6 decimals. Returns null for a text that is not one, or leaves the earth. */
-export function decodeLine(text: string): Point[] | null {
+/** Reads an encoded polyline. Returns null for a text that is not one, or leaves the earth. */
+export function decodeLine(text: string, decimals: Decimals = 6): Point[] | null {
+  const scale = 10 ** decimals;
   const numbers: number[] = [];
   let [value, factor] = [0, 1];
   for (let index = 0; index < text.length; index++) {

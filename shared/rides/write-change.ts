@@ -48,13 +48,14 @@ export async function writeChange(
   change: Change,
   times: DecisionTimes,
 ): Promise<RideState | 'driver_busy' | null> {
-  const { newOffer, event } = change;
+  const { newOffer, event, unset = [] } = change;
   const { at, now, mark, origin } = times;
   const feedTime = feedTimeOf(ride, times);
   const isDisplaced = feedTime > at;
   const nextDueAt = change.set.timers ? earliestDueAt(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
+  for (const name of unset) delete next[name];
   const sequence = ride.seq + 1;
   const newEvent: RideEvent | undefined = event && {
     seq: sequence,
@@ -91,7 +92,7 @@ export async function writeChange(
         // settled.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
-      ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
+      $unset: Object.fromEntries([...unset, ...(nextDueAt ? [] : ['nextDueAt'])].map((name) => [name, ''])),
       $inc: { rev: 1, unsettled: newEvent ? 1 : 0 },
       $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
     },

@@ -35,7 +35,9 @@ describe('PATCH /rides/:rideId', () => {
       const after = await storedRide(rideId);
       expect(after).to.deep.include({ ...always, seq: before.seq, rev: before.rev + 1, timers: before.timers });
       expect(after.searchTerms).to.include.members(['ann', 'room7']);
-      expect(after.changes?.map(({ fields, by }) => [fields, by])).to.deep.equal([[Object.keys(always), 'partner']]);
+      expect(after.changes).to.have.length(1);
+      expect(after.changes?.[0]?.by).to.equal('partner');
+      expect(after.changes?.[0]?.fields).to.have.members(Object.keys(always));
       expect((await change(rideId, always)).status).to.equal(200);
       expect(await storedRide(rideId)).to.deep.equal(after);
     });
@@ -75,6 +77,17 @@ describe('PATCH /rides/:rideId', () => {
     const { body: ride } = await partner.get(`/rides/${body.rideId}`);
     expect(ride.distanceKm).to.equal(0.51);
     expect(ride.destination).to.deep.equal({ lat: 40.7128, lng: -74 });
+  });
+
+  it('an empty reference, empty notes and empty needs remove the field, also when they are sent again', async () => {
+    const { body } = await partner.createRide({ reference: 'room-7', notes: 'side entrance', needs: ['pet'] });
+    const none = { reference: '', notes: '', needs: [] };
+    expect((await change(body.rideId, none)).status).to.equal(200);
+    const after = await storedRide(body.rideId);
+    expect(after).not.to.have.any.keys('reference', 'notes', 'needs');
+    expect(after.searchTerms).not.to.include('room7');
+    expect((await change(body.rideId, none)).status).to.equal(200);
+    expect(await storedRide(body.rideId)).to.deep.equal(after);
   });
 
   it('a repeat of the creation shows the values of the creation', async () => {

@@ -1,12 +1,12 @@
 import fs from 'node:fs/promises';
 import { expect } from 'chai';
 import { PMTiles, type Source } from 'pmtiles';
-import { decodePolyline } from '../../dev/streets/polyline.ts';
 import { createRoadNetwork } from '../../dev/streets/road-network.ts';
 import { type RoutingServer, startRoutingServer } from '../../dev/streets/routing-server.ts';
 import type { Street } from '../../dev/streets/street-file.ts';
 import { streetTiles } from '../../dev/streets/street-tiles.ts';
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+import { decodeLine } from '../../shared/rides/path.ts';
 
 const jarntorget = { lat: 57.6998, lng: 11.9528 };
 const lindholmen = { lat: 57.7074, lng: 11.9385 };
@@ -32,7 +32,7 @@ describe('the routing server of the development stack', () => {
     it(`answers from ${from.lat} to ${to.lat} with the way across the river, as OSRM does`, async () => {
       const { status, body } = await way(from, to);
       const [route] = body.routes;
-      const line = decodePolyline(route.geometry, 6);
+      const line = decodeLine(route.geometry) ?? [];
       const km = line.slice(1).reduce((sum, point, index) => sum + haversineKm(line[index] as Point, point), 0);
       expect({ status, code: body.code }).to.deep.equal({ status: 200, code: 'Ok' });
       expect(route.distance)

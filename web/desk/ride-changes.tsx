@@ -129,8 +129,13 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
       path: '/desk/rides/:rideId/change/details',
       fields: detailFields,
       act(request, { passenger: name, phone, notes, reference }, ride) {
-        const passenger = { ...ride.passenger, name, phone };
-        const body = { passenger, notes, reference, ...labelledValues((field) => request.text(field)) };
+        const hasPassenger = name || phone || ride.passenger;
+        const body = {
+          ...(hasPassenger && { passenger: { ...ride.passenger, name, phone } }),
+          notes,
+          reference,
+          ...labelledValues((field) => request.text(field)),
+        };
         return change(request, ride, body, 'passenger');
       },
     }),

@@ -1,11 +1,9 @@
-import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
 import type { Run } from '../handler.ts';
-
-const retryMs = 250;
+import { retryWrite } from '../retry-write.ts';
 
 /** A write that records an outcome, and the log fields of the outcome. */
 interface OutcomeWrite<T> {
@@ -25,9 +23,10 @@ export async function settle<T extends object>(
   refused: string,
   writes: readonly OutcomeWrite<T>[],
 ): Promise<T | null> {
+  const { keyId: _, ...named } = job;
   for (const { fields, write } of writes) {
     try {
-      return await retryUntilAnswered(ctx, job, run, write);
+      return await retryWrite(ctx.log, named, run, write);
     } catch (error) {
       const failure = { ...job, ...fields, error: describeError(error) };
       if (isOutageOfMongo(error)) {
@@ -38,21 +37,4 @@ export async function settle<T extends object>(
     }
   }
   return null;
-}
-
-async function retryUntilAnswered<T>(
-  { log }: Context,
-  { keyId: _, ...job }: DeliveryJob | AttemptJob,
-  { stopping }: Run,
-  write: () => Promise<T>,
-): Promise<T> {
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!isOutageOfMongo(error) || stopping.aborted) throw error;
-      log.debug({ ...job, error: describeError(error) }, 'outcome not recorded yet');
-      await pause(retryMs, stopping);
-    }
-  }
 }

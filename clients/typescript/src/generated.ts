@@ -752,7 +752,7 @@ export type StatementTrip = {
   agreedPrice: number;
   /** Your reference. Present until the personal data of the ride is erased. */
   reference?: string;
-  /** The address of the pickup, or its coordinates. Present as long. */
+  /** The address of the pickup, or its coordinates. Present for as long as the reference. */
   from?: string;
   /** The same of the destination. */
   to?: string;
