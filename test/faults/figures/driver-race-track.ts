@@ -33,9 +33,13 @@ export function driverRaceTrack(world: World, random: Random) {
   const outcomes = new Map<string, number>();
   /** The times until the freed driver had the open ride, in ms. */
   const freedMs: number[] = [];
+  /** Sends a request, and repeats it after a 503, which says that it is safe to retry. */
   const ask = async (request: HttpRequest) => {
-    const { status, text } = await oneOf(random, clients).request(request);
-    return { status, body: text ? JSON.parse(text) : undefined };
+    for (const giveUpAt = Date.now() + settleMs; ; ) {
+      const { status, text } = await oneOf(random, clients).request(request);
+      if (status !== 503 || Date.now() > giveUpAt) return { status, body: text ? JSON.parse(text) : undefined };
+      await setTimeout(1_000);
+    }
   };
   const keyOf = keysInTurn(world);
 
