@@ -13,13 +13,13 @@ const fields = {
   openedToFreeAt: 1,
   excludedDrivers: 1,
   timers: 1,
-  'asked.driverId': 1,
+  asked: '$asked.driverId',
   'offers.withdrawnAt': 1,
 } as const;
 
-/** An open live ride, with the fields that decide which free drivers get it. */
-export type OpenRide = Pick<Ride, '_id' | Exclude<keyof typeof fields, `${string}.${string}`>> & {
-  asked?: { driverId: string }[];
+/** An open live ride, with the fields that decide which free drivers get it. `asked` has the ids of the drivers. */
+export type OpenRide = Pick<Ride, '_id' | Exclude<keyof typeof fields, 'asked' | `${string}.${string}`>> & {
+  asked?: string[];
   offers: { withdrawnAt?: Date }[];
 };
 

@@ -1,4 +1,5 @@
 import { pause } from '../../shared/base/abort-signal.ts';
+import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { haversineKm } from '../../shared/base/great-circle.ts';
 import { driversAsked } from '../../shared/base/metrics.ts';
@@ -37,6 +38,11 @@ const maxPairs = 250_000;
 const cellKm = 0.6;
 /** A round that has been due for longer than this is not running: its pool hangs. */
 const longestRoundMs = 2_000;
+/**
+ * A round that is just running may have read the positions before the driver became available. A mark that is this much
+ * older than the round was visible to it.
+ */
+const longestWriteMs = 1_000;
 
 /**
  * Opens the rides around drivers who become available to them at once, instead of with the next dispatch round, until it
@@ -46,15 +52,21 @@ const longestRoundMs = 2_000;
  */
 export function startFreeDrivers(ctx: Context): { stop(): Promise<void> } {
   const loop = { failure: 'opening rides to free drivers failed', pauseMs: askMs };
+  // In every second turn the newest go first: otherwise many who must wait for a round would hold up those behind them.
+  let first: First = 'newest';
+  const serve = () => {
+    first = first === 'oldest' ? 'newest' : 'oldest';
+    return serveFreeDrivers(ctx, undefined, first);
+  };
   return startLoop(ctx.log, loop, async (signal) => {
     if (ctx.redis.status !== 'ready') {
-      await serveFreeDrivers(ctx);
+      await serve();
       return withoutRedisMs;
     }
     const lease = { key: '{rides:free-drivers}:lease', leaseMs, restAfterErrorMs: 1 };
     await takeTurn(ctx.redis, lease, async ({ keep }) => {
       while (!signal.aborted && (await keep())) {
-        await serveFreeDrivers(ctx);
+        await serve();
         await pause(intervalMs, signal);
       }
       return 1;
@@ -78,6 +90,9 @@ const fields = {
 } as const;
 type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof fields>;
 
+/** The drivers whom a turn serves first, if it cannot serve all. */
+type First = 'oldest' | 'newest';
+
 /** A ride that fits a driver within its present radius. */
 interface Pair {
   ride: OpenRide;
@@ -90,19 +105,56 @@ interface Pair {
  * driver once. `now` is MongoDB's time. Resolves with the number of drivers who were served; the others keep their
  * marks for a later turn.
  */
-export async function serveFreeDrivers(ctx: Context, now = new Date(ctx.now())): Promise<number> {
+export async function serveFreeDrivers(
+  ctx: Context,
+  now = new Date(ctx.now()),
+  first: First = 'oldest',
+): Promise<number> {
   const marked = await positions
     .find<FreeDriver>(freeDrivers, { ...timeLimit(), projection: fields, limit: maxDrivers, batchSize: maxDrivers + 1 })
-    .sort({ freeSince: 1 })
+    .sort({ freeSince: first === 'oldest' ? 1 : -1 })
     .toArray();
   if (marked.length === 0) return 0;
   const isSilent = ({ seenAt }: FreeDriver) => Math.abs(now.getTime() - seenAt.getTime()) > maxReportAgeMs;
-  const available = marked.filter((driver) => driver.available && !isSilent(driver));
+  const full = await fullAmong(marked, now);
+  const available = marked.filter((driver) => driver.available && !isSilent(driver) && !full.has(driver._id));
   const { pairs, atEdge, later } = await findPairs(ctx, available, now);
   for (const driverId of await openAll(ctx, pairs, available, now)) later.add(driverId);
   const served = marked.filter(({ _id }) => !later.has(_id));
   await unmark(served, atEdge);
   return served.length;
+}
+
+/** Those of the drivers noted as full who still are. They are marked again as soon as they have room. */
+async function fullAmong(drivers: readonly FreeDriver[], now: Date): Promise<ReadonlySet<string>> {
+  const noted = drivers.filter((driver) => driver.isFull).map(({ _id, requests }) => ({ driverId: _id, requests }));
+  const lists = noted.length > 0 ? await freeLists(noted, now) : [];
+  return new Set(lists.filter(isFull).map(({ driverId }) => driverId));
+}
+
+/** The drivers whom a ride reaches, and those whom it has passed over. */
+interface Reach {
+  ride: OpenRide;
+  radiusKm: number;
+  /** The radius of the round that is just running, which began at `roundAt`; otherwise the present radius. */
+  nextKm: number;
+  roundAt: number;
+  wasJustOpened: boolean;
+  passed: ReadonlySet<string>;
+}
+
+function reachOf(rounds: Config['dispatch'], ride: OpenRide, now: Date): Reach {
+  const radiusKm = presentRadiusKm(rounds, ride);
+  const roundAt = ride.timers.find(({ name }) => name === 'dispatch')?.dueAt.getTime() ?? Number.POSITIVE_INFINITY;
+  const lateMs = now.getTime() - roundAt;
+  return {
+    ride,
+    radiusKm,
+    nextKm: lateMs >= 0 && lateMs < longestRoundMs ? radiusKmOf(rounds, ride, ride.rounds ?? 0) : radiusKm,
+    roundAt,
+    wasJustOpened: isJustOpened(ride, now),
+    passed: new Set([...(ride.asked ?? []), ...(ride.excludedDrivers ?? [])]),
+  };
 }
 
 /**
@@ -118,8 +170,11 @@ async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date
   const around = drivers.map((driver) => ({ driver, cells: wideCellsAround(driver, largestKm) }));
   const cells = new Set(around.flatMap((each) => each.cells));
   const found = cells.size > 0 ? await findOpenRides([...cells], now) : [];
-  const byCell = new Map<number, OpenRide[]>([...cells].map((cell) => [cell, []]));
-  for (const ride of found.filter(wantsOffers)) for (const cell of ride.pickupCells ?? []) byCell.get(cell)?.push(ride);
+  const byCell = new Map<number, Reach[]>([...cells].map((cell) => [cell, []]));
+  for (const ride of found.filter(wantsOffers)) {
+    const reach = reachOf(dispatch, ride, now);
+    for (const cell of ride.pickupCells ?? []) byCell.get(cell)?.push(reach);
+  }
   let compared = 0;
   for (const { driver, cells } of around) {
     const near = cells.flatMap((cell) => byCell.get(cell) ?? []);
@@ -128,16 +183,15 @@ async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date
       later.add(driver._id);
       continue;
     }
-    for (const ride of near) {
+    for (const { ride, radiusKm, nextKm, roundAt, wasJustOpened, passed } of near) {
       const km = haversineKm(ride.pickup, driver);
-      const radiusKm = presentRadiusKm(dispatch, ride);
-      // A round that is just running may have read the positions before the driver became available.
-      const nextKm = isInRound(ride, now) ? radiusKmOf(dispatch, ride, ride.rounds ?? 0) : radiusKm;
-      if (km > Math.max(nextKm, radiusKm + cellKm) || !fits(ride, driver)) continue;
+      if (km > Math.max(nextKm, radiusKm + cellKm)) continue;
       if (driver.freeFrom && haversineKm(ride.pickup, driver.freeFrom) <= radiusKm) continue;
-      if (km <= radiusKm && !wasJustOpened(ride, now)) pairs.push({ ride, driverId: driver._id, km });
-      else if (km <= nextKm) later.add(driver._id);
-      else atEdge.add(driver._id);
+      if (passed.has(driver._id) || !fits(ride, driver)) continue;
+      const mayBeMissed = roundAt - (driver.freeSince?.getTime() ?? 0) < longestWriteMs;
+      if (km <= radiusKm && !wasJustOpened) pairs.push({ ride, driverId: driver._id, km });
+      else if (km <= (mayBeMissed ? nextKm : radiusKm)) later.add(driver._id);
+      else if (km <= radiusKm + cellKm) atEdge.add(driver._id);
     }
   }
   return { pairs, atEdge, later };
@@ -146,18 +200,10 @@ async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date
 const fits = (ride: OpenRide, driver: FreeDriver): boolean =>
   (ride.carType === 'regular' || ride.carType === driver.carType) &&
   (driver.seats ?? 0) >= ride.passengerCount &&
-  (ride.needs ?? []).every((need) => driver.equipment?.includes(need)) &&
-  !(ride.asked ?? []).some(({ driverId }) => driverId === driver._id) &&
-  !(ride.excludedDrivers ?? []).includes(driver._id);
+  (ride.needs ?? []).every((need) => driver.equipment?.includes(need));
 
-const wasJustOpened = ({ openedToFreeAt }: Pick<OpenRide, 'openedToFreeAt'>, now: Date): boolean =>
+const isJustOpened = ({ openedToFreeAt }: Pick<OpenRide, 'openedToFreeAt'>, now: Date): boolean =>
   openedToFreeAt !== undefined && Math.abs(now.getTime() - openedToFreeAt.getTime()) < perRideMs;
-
-const isInRound = ({ timers }: OpenRide, now: Date): boolean =>
-  timers.some(({ name, dueAt }) => {
-    const lateMs = now.getTime() - dueAt.getTime();
-    return name === 'dispatch' && lateMs >= 0 && lateMs < longestRoundMs;
-  });
 
 /**
  * Opens the rides to the drivers, the shortest way to a pickup first: each ride to at most as many drivers as a round
@@ -217,7 +263,7 @@ async function open(ctx: Context, rideId: string, added: readonly AskedDriver[],
   try {
     const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, (ride, _at, now) => {
       if (!isOpen(ride, now)) return { change: null, result: true };
-      if (wasJustOpened(ride, turnAt)) return { change: 'not yet', result: false };
+      if (isJustOpened(ride, turnAt)) return { change: 'not yet', result: false };
       return { change: { set: { asked: withAsked(ride, added), openedToFreeAt: turnAt } }, result: true };
     });
     if (changed?.result) driversAsked.inc(added.length);
