@@ -52,7 +52,12 @@ export const cancellers = ['partner', 'driver', 'timeout'] as const;
 export type CancelledBy = (typeof cancellers)[number];
 export const cancelReasons = ['no_offers', 'no_show', 'no_progress', 'driver', 'partner'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
-export type EventName = 'offer.received' | 'ride.status';
+/** The events of a ride, which are numbered. The default URL gets these. */
+export const contractEvents = ['offer.received', 'ride.status'] as const;
+export type EventName = (typeof contractEvents)[number];
+/** `offer.withdrawn` has no number, and is sent only to endpoints that ask for it (contract, section 10.22). */
+export const sentEvents = [...contractEvents, 'offer.withdrawn'] as const;
+export type SentEvent = (typeof sentEvents)[number];
 
 export interface Location {
   lat: number;
@@ -277,6 +282,9 @@ export interface Ride extends RideRequest {
   nextDueAt?: Date;
   /** The messages that changes of the ride owe, until the timer `message` has stored them (store-owed-messages.ts). */
   messagesOwed?: { kind: MessageKind; at: Date }[];
+
+  /** The withdrawn offers whose events the timer `withdrawn` has not stored yet (withdrawn-offers.ts). */
+  withdrawalsOwed?: string[];
 
   events: RideEvent[];
   /** The feed time of the last event. */

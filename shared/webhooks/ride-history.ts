@@ -160,7 +160,9 @@ function deliveriesOf(
     ? {
         ...{ id, outcome: delivery.outcome, at: delivery.at, event, own: 'recorded' },
         // Compares the times too: if the event was attempted twice, only one of the attempts has the recorded outcome.
-        attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
+        attempt: made.find(
+          ({ kind, at, endpointId }) => kind === 'event' && !endpointId && at.getTime() === delivery.at.getTime(),
+        ),
         isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
       }
     : { id, outcome: 'waiting', at: timeOf(event), event, own: seq > ride.settledSeq + 1 ? 'behind' : 'sending' };

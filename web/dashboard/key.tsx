@@ -1,5 +1,7 @@
 import { AppError } from '../../shared/base/errors.ts';
+import { derivedEndpointId } from '../../shared/base/ids.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
+import { addEndpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
 import {
   findKey,
   type KeyFacts,
@@ -21,8 +23,9 @@ import { ModePill } from '../kit/facts.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { keyNameIn, lastFour } from '../kit/key-parts.tsx';
 import { page } from '../kit/page.tsx';
-import { attemptPath } from '../kit/paths.ts';
+import { attemptPath, endpointPath } from '../kit/paths.ts';
 import { builders } from '../kit/roles.ts';
+import { deleteForm, endpointFields } from './endpoint.tsx';
 import { record, recordNewKey } from './key-records.ts';
 import { keyShown, notReplaced, shownBefore } from './key-shown.tsx';
 import { keyView } from './key-view.tsx';
@@ -34,9 +37,10 @@ export const key = page('/keys/:keyId', {
   find: ({ param, owner }) => findKey(param('keyId'), owner),
   isClosed: (key, { sent }) => key.revokedAt && !key.forms?.some(({ id }) => id === sent.id),
   async read({ account, owner, service }, key) {
-    const [rides, health] = await Promise.all([
+    const [rides, health, endpoints] = await Promise.all([
       ridesByKey(account._id, [key._id], service.now()),
       deliveryHealth([key._id], owner),
+      endpointsOf(key._id),
     ]);
     const { egressAddresses } = service.config;
     const texts = canText(service.config);
@@ -47,6 +51,7 @@ export const key = page('/keys/:keyId', {
       texts,
       ridesCreated: rides.get(key._id) ?? 0,
       failing: health.get(key._id),
+      endpoints,
     };
   },
   view: keyView,
@@ -86,6 +91,24 @@ export const key = page('/keys/:keyId', {
         'url-removed': 'Webhook URL removed. Only rides with their own webhookUrl send events now.',
       },
     }),
+    endpoints: form({
+      anchor: '#endpoints',
+      fields: endpointFields,
+      async act(request, { url, events }, { _id: keyId }: KeyFacts) {
+        const { owner, sent, service } = request;
+        const endpointId = derivedEndpointId(sent.id);
+        try {
+          await addEndpoint(service.config, { endpointId, keyId, ...owner }, { url, events });
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== 'endpoints_full') throw error;
+          return { again: 409, refusal: `${error.message}. Delete one first.`, code: error.code };
+        }
+        await record(request, 'endpoint_added', keyId, sent.id, endpointId);
+        await untilSettingsApply(keyId);
+        return { redirectTo: endpointPath(keyId, endpointId) };
+      },
+    }),
+    'delete-endpoint': deleteForm,
     texting: form({
       anchor: '#texting',
       fields: {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Operation } from '../../shared/base/operation.ts';
 import { projectFolder } from '../../shared/base/version.ts';
-import { eventSchemas } from '../../shared/rides/events.ts';
+import { sentEvents } from '../../shared/rides/ride-types.ts';
 import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
@@ -60,7 +60,7 @@ export function namesOfPages({ partner, driver }: Operations): PageNames {
   const below: PageNames['below'] = {
     reference: [
       ...partner.map(({ id }) => operationPageName('partner', id)),
-      ...Object.keys(eventSchemas).map(eventPageName),
+      ...sentEvents.map(eventPageName),
     ],
     'drivers-reference': driver.map(({ id }) => operationPageName('driver', id)),
   };
