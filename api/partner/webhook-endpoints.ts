@@ -6,11 +6,11 @@ import { newEndpointId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
+import { contractEvents, type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
 import { addEndpoint, deleteEndpoint, type Endpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
 import { endpointId } from '../../shared/rides/public-schemas.ts';
-import { contractEvents, type SentEvent, sentEvents } from '../../shared/rides/ride-types.ts';
 import { clientAddress } from '../http/forwarded.ts';
 import { list, paramOf, post, remove } from '../http/route.ts';
 import { targetUrl } from '../rides/new-ride.ts';
@@ -99,10 +99,9 @@ const newEndpoint = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>
     url: targetUrl(config).required().description('Where to send the events. HTTPS, to a public address.'),
     events: Joi.array()
       .items(Joi.valid(...sentEvents).meta({ openapi: { title: 'SentEvent' } }))
-      .min(1)
       .unique()
       .default([...contractEvents])
-      .description('The events to send. Default: `offer.received` and `ride.status`.'),
+      .description('The events to send. Default, also for an empty list: `offer.received` and `ride.status`.'),
   });
 
 const added = objectSchema(
@@ -154,7 +153,8 @@ export const addWebhookEndpoint: PartnerOperation<'POST'> = {
       }),
       async act({ url, events, keyId, accountId, from }) {
         const owned = { endpointId: newEndpointId(), keyId, accountId };
-        const made = await addEndpoint(service.config, owned, { url, events });
+        const wanted = events.length > 0 ? events : [...contractEvents];
+        const made = await addEndpoint(service.config, owned, { url, events: wanted });
         if (!made) throw new AppError('internal');
         const entry = { action: 'endpoint_added', about: owned.endpointId, member: withTheKey } as const;
         await audit({ ...entry, accountId, keyId, from }, service.now());

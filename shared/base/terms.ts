@@ -56,3 +56,10 @@ export const needWords: Record<Need, string> = {
   large_luggage: 'large luggage',
   assistance: 'assistance',
 };
+
+/** The events of a ride, which are numbered. The default URL gets these. */
+export const contractEvents = ['offer.received', 'ride.status'] as const;
+export type EventName = (typeof contractEvents)[number];
+/** `offer.withdrawn` has no number, and is sent only to endpoints that ask for it (contract, section 10.22). */
+export const sentEvents = [...contractEvents, 'offer.withdrawn'] as const;
+export type SentEvent = (typeof sentEvents)[number];

@@ -7,7 +7,7 @@ import { batch, oneOf } from '../base/mongo/batch.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import type { SentEvent } from '../rides/ride-types.ts';
+import type { SentEvent } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { keys } from './api-key.ts';
 import { activeKeyOf, unknownKey } from './change-key.ts';
@@ -142,37 +142,37 @@ export const endpointSecretVersion = ({ rolledAt }: Pick<Endpoint, 'rolledAt'>):
   String(rolledAt?.getTime() ?? 0);
 
 /**
- * Gives an endpoint a new signing secret, once per form, and resolves with it; with null for a form that is sent again.
- * The caller waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` is no longer in
+ * Gives an endpoint a new signing secret, once per form, and resolves with the secret that is in use then. The caller
+ * waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` is no longer in
  * use, and `endpoint_not_found`.
  */
 export async function rollEndpointSecret(
   { secrets }: Secrets,
   endpoint: OwnedEndpoint,
   { id, seen }: { id: string; seen: string },
-): Promise<string | null> {
-  const signingSecret = newSigningSecret();
-  const sealed = encrypt(signingSecret, secrets.keys, endpoint.endpointId);
+): Promise<string> {
+  const sealed = encrypt(newSigningSecret(), secrets.keys, endpoint.endpointId);
   const isCurrent = { rolledAt: seen === '0' ? { $exists: false } : new Date(Number(seen)) };
   const change = { $set: { signingSecret: sealed }, $currentDate: { rolledAt: true as const } };
-  return (await changeOnce(endpoint, id, isCurrent, change)) ? signingSecret : null;
+  await changeOnce(endpoint, id, isCurrent, change);
+  return viewEndpointSecret({ secrets }, endpoint);
 }
 
-/** Changes an endpoint that meets a condition. Resolves with false if the form has changed it before. */
+/** Changes an endpoint that meets a condition, unless the form has changed it before. */
 async function changeOnce(
   endpoint: OwnedEndpoint,
   form: string,
   condition: mongoose.mongo.Filter<Endpoint>,
   change: mongoose.mongo.UpdateFilter<Endpoint>,
-): Promise<boolean> {
+): Promise<void> {
   const applied: AppliedForm = { id: form, at: await mongoNow(), isChange: true };
   const { matchedCount } = await endpoints.updateOne(
     { ...ownedBy(endpoint), ...condition, 'forms.id': { $ne: form } },
     { ...change, $push: { forms: { $each: [applied], $slice: -keptForms } } },
   );
-  if (matchedCount === 1) return true;
+  if (matchedCount === 1) return;
   const { forms = [] } = await findEndpoint(endpoint);
-  if (forms.some(({ id }) => id === form)) return false;
+  if (forms.some(({ id }) => id === form)) return;
   throw new AppError('key_changed', {
     message: 'Somebody rolled this signing secret a moment ago. Nothing was changed now.',
   });

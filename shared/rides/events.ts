@@ -1,9 +1,10 @@
 import { eventId, withdrawnEventId } from '../base/ids.ts';
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
+import type { EventName, SentEvent } from '../base/terms.ts';
 import { type FieldIn, fieldsIn, type GivenFields, schemasIn, shownFields } from './fields.ts';
 import { shownOpening } from './opening.ts';
 import * as field from './public-schemas.ts';
-import type { EventName, Offer, Ride, RideEvent, RideState, RideStatus, SentEvent } from './ride-types.ts';
+import type { Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
 
 const at = {
   type: 'integer',

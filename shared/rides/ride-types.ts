@@ -1,4 +1,4 @@
-import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { CarType, EventName, Mode, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
 import type { ChangeableName, FieldIn, GivenFields } from './fields.ts';
 
@@ -52,12 +52,6 @@ export const cancellers = ['partner', 'driver', 'timeout'] as const;
 export type CancelledBy = (typeof cancellers)[number];
 export const cancelReasons = ['no_offers', 'no_show', 'no_progress', 'driver', 'partner'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
-/** The events of a ride, which are numbered. The default URL gets these. */
-export const contractEvents = ['offer.received', 'ride.status'] as const;
-export type EventName = (typeof contractEvents)[number];
-/** `offer.withdrawn` has no number, and is sent only to endpoints that ask for it (contract, section 10.22). */
-export const sentEvents = [...contractEvents, 'offer.withdrawn'] as const;
-export type SentEvent = (typeof sentEvents)[number];
 
 export interface Location {
   lat: number;

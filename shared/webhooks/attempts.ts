@@ -4,14 +4,9 @@ import { firstAttemptId } from '../base/ids.ts';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
+import { type SentEvent, sentEvents } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
-import {
-  type DeliveryOutcome,
-  type RideEvent,
-  type RideStatus,
-  type SentEvent,
-  sentEvents,
-} from '../rides/ride-types.ts';
+import type { DeliveryOutcome, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
 /**
  * The kind of an attempt. `event` is the one automatic attempt of an event; a further endpoint has its own, with

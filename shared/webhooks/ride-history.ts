@@ -1,21 +1,11 @@
 import { AppError } from '../base/errors.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import type { Mode } from '../base/terms.ts';
+import type { EventName, Mode } from '../base/terms.ts';
 import type { MessageRow } from '../messages/message-row.ts';
 import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
-import type {
-  Actor,
-  CancelledBy,
-  EventName,
-  Offer,
-  Origin,
-  Ride,
-  RideEvent,
-  RideStatus,
-  Timer,
-} from '../rides/ride-types.ts';
+import type { Actor, CancelledBy, Offer, Origin, Ride, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
 import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
 /** An attempt without the claim of its worker. */

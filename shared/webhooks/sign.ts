@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { SentEvent } from '../rides/ride-types.ts';
+import type { SentEvent } from '../base/terms.ts';
 
 /**
  * A receiver refuses a signature whose time differs from its clock by this much or more (contract, section 6, rule 6).

@@ -1,5 +1,5 @@
+import { sentEvents } from '../../shared/base/terms.ts';
 import { rideNames } from '../../shared/rides/list-rides.ts';
-import { sentEvents } from '../../shared/rides/ride-types.ts';
 import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';

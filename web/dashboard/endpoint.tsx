@@ -1,7 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
 import {
-  deleteEndpoint,
   type EndpointFacts,
   endpointSecretVersion,
   findEndpoint,
@@ -11,11 +10,8 @@ import {
   viewEndpointSecret,
 } from '../../shared/keys/endpoints.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
-import type { SentEvent } from '../../shared/rides/ride-types.ts';
-import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { ButtonLink, Fact, LinkButton, Secret, Section } from '../kit/blocks.tsx';
-import { choice, fault, text } from '../kit/declared-fields.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { Id, ModePill, Time } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
@@ -23,32 +19,6 @@ import { page } from '../kit/page.tsx';
 import { attemptPath, deliveriesOfKeyPath, endpointPath, keyPath } from '../kit/paths.ts';
 import { builders } from '../kit/roles.ts';
 import { record } from './key-records.ts';
-
-const eventSets: readonly (readonly [string, string])[] = [
-  ['offer.received,ride.status', 'offer.received and ride.status'],
-  ['ride.status', 'ride.status'],
-  ['offer.received,ride.status,offer.withdrawn', 'offer.received, ride.status and offer.withdrawn'],
-  ['ride.status,offer.withdrawn', 'ride.status and offer.withdrawn'],
-  ['offer.received', 'offer.received'],
-  ['offer.withdrawn', 'offer.withdrawn'],
-];
-const eventChoice = choice('Events', eventSets, 'Choose the events that are sent');
-
-/** The fields of the form that adds an endpoint. */
-export const endpointFields = {
-  url: text(
-    'URL',
-    (typed, { config }) => {
-      const refusal = checkGivenTarget(config, typed.trim());
-      return refusal ? fault(`The URL ${refusal}`) : typed.trim();
-    },
-    { type: 'url', inputmode: 'url', placeholder: 'https://', mono: true },
-  ),
-  events: {
-    ...eventChoice,
-    parse: (...typed: Parameters<typeof eventChoice.parse>) => eventChoice.parse(...typed).split(',') as SentEvent[],
-  },
-};
 
 interface Subject {
   key: KeyFacts;
@@ -136,42 +106,14 @@ export const endpoint = page('/keys/:keyId/endpoints/:endpointId', {
           });
           await record(request, 'signing_secret_rolled', keyId, sent.id, endpointId);
           await untilSettingsApply(keyId);
-          return signingSecret ? { again: 200, show: { signingSecret, rolled: true } } : { done: 'rolled-before' };
+          return { again: 200, show: { signingSecret, rolled: true } };
         } catch (error) {
           if (!(error instanceof AppError) || error.code !== 'key_changed') throw error;
           return { again: error.status, refusal: error.message, code: error.code };
         }
       },
-      done: { 'rolled-before': 'This form was sent before. “Show signing secret” shows the current secret.' },
     }),
   },
-});
-
-/** A form of the page of the key, because the page of a deleted endpoint cannot answer a form that is sent again. */
-export const deleteForm = form({
-  path: '/keys/:keyId/endpoints/:endpointId/delete',
-  anchor: '#endpoints',
-  confirm: ({ param }, key: KeyFacts) => ({
-    about: (
-      <>
-        <code>{param('endpointId')}</code> of {key.name} <ModePill mode={key.mode} />
-      </>
-    ),
-    test: key.mode === 'test',
-    title: 'Delete this endpoint?',
-    effects: ['Nothing more is sent to it, and its signing secret is deleted. This cannot be undone.'],
-    button: 'Delete',
-    keep: 'Keep the endpoint',
-  }),
-  async act(request, _, { _id: keyId }: KeyFacts) {
-    const { owner, param, sent } = request;
-    const endpointId = param('endpointId');
-    await deleteEndpoint({ endpointId, keyId, ...owner });
-    await record(request, 'endpoint_deleted', keyId, sent.id, endpointId);
-    await untilSettingsApply(keyId);
-    return { done: 'endpoint-deleted' };
-  },
-  done: { 'endpoint-deleted': 'Deleted. Nothing more is sent to this endpoint.' },
 });
 
 async function turn(state: 'on' | 'off', request: Parameters<typeof record>[0], subject: Subject) {

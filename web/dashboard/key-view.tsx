@@ -1,14 +1,14 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type CreationLimit, contractLimit } from '../../shared/keys/api-key.ts';
-import { type EndpointFacts, maxEndpoints } from '../../shared/keys/endpoints.ts';
+import type { EndpointFacts } from '../../shared/keys/endpoints.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Fact, Secret, Section } from '../kit/blocks.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { Id, ModePill, Time } from '../kit/facts.tsx';
 import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from '../kit/key-parts.tsx';
-import { deliveriesOfKeyPath, endpointPath, keyPath } from '../kit/paths.ts';
-import { type Column, Table } from '../kit/table.tsx';
+import { deliveriesOfKeyPath, keyPath } from '../kit/paths.ts';
+import { FurtherEndpoints } from './further-endpoints.tsx';
 
 interface KeyData {
   account: CurrentAccount;
@@ -64,7 +64,7 @@ export function keyView(data: KeyData): Document {
         {canChange && (
           <>
             {webhook(data)}
-            {furtherEndpoints(data)}
+            <FurtherEndpoints endpoints={data.endpoints} />
             {data.texts && texting(data)}
             {signingSecretOf(data)}
             <section class="section" aria-label="Rename">
@@ -137,35 +137,6 @@ function webhook({ key, egressAddresses = [] }: KeyData) {
     </Section>
   );
 }
-
-function furtherEndpoints({ endpoints }: KeyData) {
-  return (
-    <Section id="endpoints" title="Further endpoints">
-      {endpoints.length > 0 && <Table rows={endpoints} columns={endpointColumns} label="Further endpoints" />}
-      <div class="card stack">
-        <p class="quiet">
-          Each gets its own copy of the events that you choose, signed with its own secret. A ride’s own webhookUrl
-          replaces only the default URL.
-        </p>
-        {endpoints.length < maxEndpoints - 1 ? (
-          <DeclaredForm name="endpoints" button="Add endpoint" second />
-        ) : (
-          <p>The key has {maxEndpoints} webhook URLs, as many as it can have.</p>
-        )}
-      </div>
-    </Section>
-  );
-}
-
-const endpointColumns: Column<EndpointFacts>[] = [
-  {
-    head: 'URL',
-    at: 'line-1 breakable',
-    cell: ({ _id, keyId, url }) => <a href={endpointPath(keyId, _id)}>{url}</a>,
-  },
-  { head: 'Events', at: 'line-2 small', cell: ({ events }) => events.join(', ') },
-  { head: 'State', at: 'line-3 small', cell: ({ disabledAt }) => (disabledAt ? 'turned off' : 'on') },
-];
 
 function texting({ key }: KeyData) {
   return (

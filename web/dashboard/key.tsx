@@ -1,7 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
-import { derivedEndpointId } from '../../shared/base/ids.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import { addEndpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
+import { endpointsOf } from '../../shared/keys/endpoints.ts';
 import {
   findKey,
   type KeyFacts,
@@ -23,9 +22,9 @@ import { ModePill } from '../kit/facts.tsx';
 import { type Confirmation, form } from '../kit/form.ts';
 import { keyNameIn, lastFour } from '../kit/key-parts.tsx';
 import { page } from '../kit/page.tsx';
-import { attemptPath, endpointPath } from '../kit/paths.ts';
+import { attemptPath } from '../kit/paths.ts';
 import { builders } from '../kit/roles.ts';
-import { deleteForm, endpointFields } from './endpoint.tsx';
+import { addForm, deleteForm } from './further-endpoints.tsx';
 import { record, recordNewKey } from './key-records.ts';
 import { keyShown, notReplaced, shownBefore } from './key-shown.tsx';
 import { keyView } from './key-view.tsx';
@@ -91,23 +90,7 @@ export const key = page('/keys/:keyId', {
         'url-removed': 'Webhook URL removed. Only rides with their own webhookUrl send events now.',
       },
     }),
-    endpoints: form({
-      anchor: '#endpoints',
-      fields: endpointFields,
-      async act(request, { url, events }, { _id: keyId }: KeyFacts) {
-        const { owner, sent, service } = request;
-        const endpointId = derivedEndpointId(sent.id);
-        try {
-          await addEndpoint(service.config, { endpointId, keyId, ...owner }, { url, events });
-        } catch (error) {
-          if (!(error instanceof AppError) || error.code !== 'endpoints_full') throw error;
-          return { again: 409, refusal: `${error.message}. Delete one first.`, code: error.code };
-        }
-        await record(request, 'endpoint_added', keyId, sent.id, endpointId);
-        await untilSettingsApply(keyId);
-        return { redirectTo: endpointPath(keyId, endpointId) };
-      },
-    }),
+    endpoints: addForm,
     'delete-endpoint': deleteForm,
     texting: form({
       anchor: '#texting',

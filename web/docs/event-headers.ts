@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { sentEvents } from '../../shared/rides/ride-types.ts';
+import { sentEvents } from '../../shared/base/terms.ts';
 
 interface Header {
   required: boolean;

@@ -2,10 +2,10 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Operation, tags } from '../../shared/base/operation.ts';
+import { type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { eventExamples, sentEventSchemas } from '../../shared/rides/events.ts';
 import { endpointId, month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
-import { type SentEvent, sentEvents } from '../../shared/rides/ride-types.ts';
 import { Components, type EnumStyle } from './components.ts';
 import type { Operations } from './docs-pages.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
@@ -213,8 +213,7 @@ function describeEvent(name: SentEvent, components: Components): Webhook {
 const headersOf = (name: SentEvent): EventHeader[] =>
   (Object.keys(eventHeaders) as EventHeader[]).filter(
     (header) =>
-      name !== 'offer.withdrawn' ||
-      !['X-Service-Sequence', 'X-Service-Test', 'X-Service-Redelivery'].includes(header),
+      name !== 'offer.withdrawn' || !['X-Service-Sequence', 'X-Service-Test', 'X-Service-Redelivery'].includes(header),
   );
 
 const namedExamples = (examples: Readonly<Record<string, object>>) =>

@@ -1,12 +1,5 @@
-import type { Mode } from '../../shared/base/terms.ts';
-import type {
-  Actor,
-  AutoAccept,
-  CancelReason,
-  DeliveryOutcome,
-  RideStatus,
-  SentEvent,
-} from '../../shared/rides/ride-types.ts';
+import type { Mode, SentEvent } from '../../shared/base/terms.ts';
+import type { Actor, AutoAccept, CancelReason, DeliveryOutcome, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';

@@ -2,6 +2,7 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import type { SentEvent } from '../../shared/base/terms.ts';
 import { inSpan, type SpanEnd } from '../../shared/base/tracing.ts';
 import {
   type DeliverySettings,
@@ -15,7 +16,7 @@ import {
 import { AttemptError } from '../../shared/outbound/attempt-outcome.ts';
 import { type Attempt, type SendResult, send } from '../../shared/outbound/send.ts';
 import type { Trace } from '../../shared/outbound/trace.ts';
-import type { Delivery, DeliveryOutcome, SentEvent } from '../../shared/rides/ride-types.ts';
+import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride-types.ts';
 import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { ageMs, type ClockReading, type HeldClaim, readClocks, renewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
