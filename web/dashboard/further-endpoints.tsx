@@ -90,17 +90,19 @@ export const deleteForm = form({
 export function FurtherEndpoints({ endpoints }: { endpoints: readonly EndpointFacts[] }) {
   return (
     <Section id="endpoints" title="Further endpoints">
-      {endpoints.length > 0 && <Table rows={endpoints} columns={endpointColumns} label="Further endpoints" />}
-      <div class="card stack">
-        <p class="quiet">
-          Each gets its own copy of the events that you choose, signed with its own secret. A ride’s own webhookUrl
-          replaces only the default URL.
-        </p>
-        {endpoints.length < maxEndpoints - 1 ? (
-          <DeclaredForm name="endpoints" button="Add endpoint" second />
-        ) : (
-          <p>The key has {maxEndpoints} webhook URLs, as many as it can have.</p>
-        )}
+      <div class="stack">
+        {endpoints.length > 0 && <Table rows={endpoints} columns={endpointColumns} label="Further endpoints" />}
+        <div class="card stack">
+          <p class="quiet">
+            Each gets its own copy of the events that you choose, signed with its own secret. A ride’s own webhookUrl
+            replaces only the default URL.
+          </p>
+          {endpoints.length < maxEndpoints - 1 ? (
+            <DeclaredForm name="endpoints" button="Add endpoint" second />
+          ) : (
+            <p>The key has {maxEndpoints} webhook URLs, as many as it can have.</p>
+          )}
+        </div>
       </div>
     </Section>
   );
@@ -113,5 +115,5 @@ const endpointColumns: Column<EndpointFacts>[] = [
     cell: ({ _id, keyId, url }) => <a href={endpointPath(keyId, _id)}>{url}</a>,
   },
   { head: 'Events', at: 'line-2 small', cell: ({ events }) => events.join(', ') },
-  { head: 'State', at: 'line-3 small', cell: ({ disabledAt }) => (disabledAt ? 'turned off' : 'on') },
+  { head: 'State', at: 'line-3 small', cell: ({ disabledAt }) => (disabledAt ? 'off' : 'on') },
 ];
