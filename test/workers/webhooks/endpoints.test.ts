@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newEndpointId } from '../../../shared/base/ids.ts';
 import type { AttemptJob } from '../../../shared/base/queues.ts';
+import type { SentEvent } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import {
   addEndpoint,
@@ -11,7 +12,6 @@ import {
   turnEndpoint,
 } from '../../../shared/keys/endpoints.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { type SentEvent } from '../../../shared/base/terms.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
