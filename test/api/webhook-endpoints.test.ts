@@ -34,7 +34,7 @@ describe('/webhook-endpoints', () => {
     const { status, body } = await add();
     expect(status).to.equal(201);
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
-    await until(() => arrived('/second').length === 2 && arrived('/first').length === 2);
+    await until(async () => arrived('/second').length === 2 && arrived('/first').length === 2);
     expect([numbersAt('/first'), numbersAt('/second')]).to.deep.equal([
       [1, 2],
       [1, 2],
@@ -42,7 +42,7 @@ describe('/webhook-endpoints', () => {
     expect(isSignedWith(body.signingSecret, arrived('/second')[0])).to.equal(true);
     expect((await remove(body.endpointId)).body).to.deep.equal({ success: true, endpointId: body.endpointId });
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, { keyId: partner.keyId });
-    await until(() => arrived('/first').length === 3);
+    await until(async () => arrived('/first').length === 3);
     await until(async () => (await storedRide(rideId)).unsettled === 0);
     expect(numbersAt('/second')).to.deep.equal([1, 2]);
     const accountId = (await keys.findOne({ _id: partner.keyId }))?.accountId ?? '';
@@ -72,7 +72,7 @@ describe('/webhook-endpoints', () => {
     await add(['offer.withdrawn']);
     const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, { keyId: partner.keyId });
-    await until(() => arrived('/second').length === 1);
+    await until(async () => arrived('/second').length === 1);
     const [{ headers, body } = { headers: {}, body: {} }] = arrived('/second');
     expect(body).to.include({ event: 'offer.withdrawn', rideId, eventId: withdrawnEventId(rideId, offerId) });
     expect(body.offer.offerId).to.equal(offerId);
