@@ -67,8 +67,8 @@ export interface AuditEntry {
   /** The id of the key, for an action on a key. */
   keyId?: string;
   /**
-   * The ride, for an action on a ride; the endpoint, for an action on an endpoint of a key; the driver or pool, for an action of the operator; the address and the role, or
-   * the new name, for a change of the team.
+   * The ride, for an action on a ride; the endpoint, for an action on an endpoint of a key; the driver or pool, for an
+   * action of the operator; the address and the role, or the new name, for a change of the team.
    */
   about?: string;
   /** The address of the member who did it, at that time, or words for the API key. Missing in entries of the operator. */

@@ -90,8 +90,8 @@ export const withdrawnEventId = (rideId: string, offerId: string): string =>
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key, an endpoint, an offer, an invitation, a member and a saved place that a form creates. They are derived from the
- * form id, so a form that is sent again cannot insert a second one.
+ * The ids of a key, an endpoint, an offer, an invitation, a member and a saved place that a form creates. They are
+ * derived from the form id, so a form that is sent again cannot insert a second one.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const derivedEndpointId = (form: string): string => `endpoint_${derivedFrom(form, 'endpoint', 14)}`;

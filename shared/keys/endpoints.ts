@@ -143,8 +143,8 @@ export const endpointSecretVersion = ({ rolledAt }: Pick<Endpoint, 'rolledAt'>):
 
 /**
  * Gives an endpoint a new signing secret, once per form, and resolves with the secret that is in use then. The caller
- * waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` is no longer in
- * use, and `endpoint_not_found`.
+ * waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` is no longer in use, and
+ * `endpoint_not_found`.
  */
 export async function rollEndpointSecret(
   { secrets }: Secrets,

@@ -208,11 +208,17 @@ export async function attemptsOfRide(
   return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
 }
 
-/** The resends of a ride's events, in the order in which they were requested. Empty for a ride of another account. */
+/**
+ * The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. Empty for a
+ * ride of another account.
+ */
 export async function resendsOfRide(rideId: string, { accountId }: AccountOwner): Promise<AttemptSummary[]> {
   const options = { projection: summary, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
   return attempts
-    .find<AttemptSummary>({ rideId, accountId, kind: 'redelivery' }, { ...options, ...timeLimit() })
+    .find<AttemptSummary>(
+      { rideId, accountId, kind: 'redelivery', endpointId: { $exists: false } },
+      { ...options, ...timeLimit() },
+    )
     .toArray();
 }
 

@@ -30,9 +30,10 @@ const throttleMs = 1_000;
 type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 
 /**
- * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
- * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
- * ride run in order: each one adds the job of the next when it finishes. `readSettings` resolves with the
+ * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before; or the
+ * one attempt of an event for a further endpoint. It works like the automatic attempt of an event, but has its own claim
+ * and does not change the ride. Those of a ride for one destination run in order: each one adds the job of the next when
+ * it finishes. `readSettings` resolves with the
  * settings of the key.
  */
 export async function resend(
@@ -162,7 +163,12 @@ function report(
 ): FinishedRun {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'manual attempt');
+  return withLogLine(
+    log,
+    { result: outcome, event, httpStatus, reason, durationMs },
+    fields,
+    kind === 'event' ? 'delivery' : 'manual attempt',
+  );
 }
 
 /**
