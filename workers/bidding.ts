@@ -5,14 +5,16 @@ import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { matchingOffer } from '../shared/rides/offers.ts';
 import { bringSuccessor } from '../shared/rides/rebid.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
+import { storeOwedWithdrawals } from '../shared/webhooks/withdrawn-offers.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
- * Handles the jobs of the queue `bidding`, which end the bidding time, accept an offer within the autoAccept limits, or
- * insert the successor of a ride whose driver cancelled.
+ * Handles the jobs of the queue `bidding`, which end the bidding time, accept an offer within the autoAccept limits,
+ * insert the successor of a ride whose driver cancelled, or store the events of withdrawn offers.
  */
 export const runBiddingTimer: Handler<TimerJob> = async (ctx, job, run) => {
   if (job.timer === 'rebid') return timerOutcome(await bringSuccessor(ctx, job.rideId));
+  if (job.timer === 'withdrawn') return timerOutcome(await storeOwedWithdrawals(ctx, job.rideId));
   return job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
 };
 

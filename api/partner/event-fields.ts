@@ -1,9 +1,10 @@
 import Joi from 'joi';
 import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import type { EventName } from '../../shared/base/terms.ts';
 import { eventExamples, eventSchemas, timeOf } from '../../shared/rides/events.ts';
 import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
-import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from '../../shared/rides/ride-types.ts';
+import { type Delivery, deliveryOutcomes, type RideEvent } from '../../shared/rides/ride-types.ts';
 import type { AttemptSummary } from '../../shared/webhooks/attempts.ts';
 import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './request-fields.ts';

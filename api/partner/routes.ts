@@ -18,6 +18,7 @@ import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
 import { tellDriver } from './tell-driver.ts';
 import { withWarnings } from './warnings.ts';
+import { addWebhookEndpoint, deleteWebhookEndpoint, listWebhookEndpoints } from './webhook-endpoints.ts';
 import { webhookSources } from './webhook-sources.ts';
 
 /** Every operation of the partner API (contract, sections 4 and 10), in the order of the reference. */
@@ -35,6 +36,9 @@ export const partnerOperations: readonly PartnerOperation[] = [
   listEvents,
   listRideEvents,
   resendEvent,
+  listWebhookEndpoints,
+  addWebhookEndpoint,
+  deleteWebhookEndpoint,
   listStatements,
   retrieveStatement,
   downloadStatement,

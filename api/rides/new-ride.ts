@@ -52,7 +52,8 @@ const autoAccept = Joi.object<AutoAccept>({
     ),
 }).empty(null);
 
-const webhookUrl = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>) =>
+/** A URL to which events are sent (contract, section 6, rule 2). */
+export const targetUrl = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>) =>
   Joi.string()
     .empty(null)
     .custom((value: string, helpers) => {
@@ -160,7 +161,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
       .min(0)
       .empty(null)
       .description('Length of the trip. Default: the great-circle distance, rounded to two decimals.'),
-    ...described({ ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) }),
+    ...described({ ...ownSchemas, ...plainSchemas, webhookUrl: targetUrl(config) }),
   })
     .required()
     .custom((given: GivenRequest, helpers) =>
@@ -177,7 +178,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
 export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   const changeable = fieldNames.filter((name) => rowOf(name).changes);
   const schemas: Record<string, Joi.Schema> = {
-    ...{ ...ownSchemas, ...plainSchemas, webhookUrl: webhookUrl(config) },
+    ...{ ...ownSchemas, ...plainSchemas, webhookUrl: targetUrl(config) },
     // Here an empty text removes the reference.
     reference: referenceText,
   };

@@ -64,8 +64,12 @@ function pagesOf({ operationId, parameters = [] }: PathOperation, { properties =
 }
 
 /** The names of the schemas of all events, in the order of the document. */
-export const eventTypesOf = ({ webhooks }: OpenApiDocument): string[] =>
+export const receivedTypesOf = ({ webhooks }: OpenApiDocument): string[] =>
   Object.values(webhooks).map(({ post }) => nameOf(post.requestBody?.content['application/json'].schema ?? {}));
+
+/** The same of the numbered events, which the event feed has too. */
+export const eventTypesOf = (document: OpenApiDocument): string[] =>
+  receivedTypesOf(document).filter((name) => document.components.schemas[name]?.required?.includes('sequence'));
 
 /** The codes of all errors in a document, sorted. */
 export function errorCodesOf({ components, paths }: OpenApiDocument): string[] {

@@ -1,6 +1,13 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import type { OpenApiDocument } from '../../web/docs/openapi-types.ts';
-import { type ClientOperation, clientOperations, errorCodesOf, eventTypesOf, nameOf } from './client-operations.ts';
+import {
+  type ClientOperation,
+  clientOperations,
+  errorCodesOf,
+  eventTypesOf,
+  nameOf,
+  receivedTypesOf,
+} from './client-operations.ts';
 
 /** The types of the Python client, and a class with a method for each operation, for Python 3.9 and later. Pure. */
 export function pythonTypes(document: OpenApiDocument): string {
@@ -28,6 +35,7 @@ ${types.definitions.join('\n\n\n')}
 
 
 RideEvent = Union[${eventTypesOf(document).join(', ')}]
+ReceivedEvent = Union[${receivedTypesOf(document).join(', ')}]
 
 
 class Operations:

@@ -1,6 +1,13 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import type { OpenApiDocument } from '../../web/docs/openapi-types.ts';
-import { type ClientOperation, clientOperations, errorCodesOf, eventTypesOf, nameOf } from './client-operations.ts';
+import {
+  type ClientOperation,
+  clientOperations,
+  errorCodesOf,
+  eventTypesOf,
+  nameOf,
+  receivedTypesOf,
+} from './client-operations.ts';
 
 /** The types of the TypeScript client, and a class with a method for each operation. Pure. */
 export function typescriptTypes(document: OpenApiDocument): string {
@@ -14,7 +21,8 @@ export function typescriptTypes(document: OpenApiDocument): string {
     `/** The codes of errors. New codes may be added. */\nexport type ErrorCode =\n${errorCodesOf(document)
       .map((code) => `  | '${code}'`)
       .join('\n')}\n  | (string & {});`,
-    `/** The body of an event. */\nexport type RideEvent = ${eventTypesOf(document).join(' | ')};`,
+    `/** The body of an event that has a number. */\nexport type RideEvent = ${eventTypesOf(document).join(' | ')};`,
+    `/** The body of a request to a receiver. */\nexport type ReceivedEvent = ${receivedTypesOf(document).join(' | ')};`,
     callTypes,
     `/** A method for each operation of the API. */\nexport abstract class Operations {\n${indent(
       [

@@ -1,4 +1,4 @@
-import type { EventName } from '../../shared/rides/ride-types.ts';
+import type { EventName } from '../../shared/base/terms.ts';
 import { sleep } from '../stack/signals.ts';
 
 /** An event of the feed (contract, section 10.3): only the fields that `npm run listen` reads. */

@@ -12,6 +12,10 @@ export const auditActions = [
   'texting_set',
   'signing_secret_rolled',
   'signing_secret_viewed',
+  'endpoint_added',
+  'endpoint_turned_on',
+  'endpoint_turned_off',
+  'endpoint_deleted',
   'signed_in',
   'switched_in',
   'session_ended',
@@ -63,11 +67,11 @@ export interface AuditEntry {
   /** The id of the key, for an action on a key. */
   keyId?: string;
   /**
-   * The ride, for an action on a ride; the driver or pool, for an action of the operator; the address and the role, or
-   * the new name, for a change of the team.
+   * The ride, for an action on a ride; the endpoint, for an action on an endpoint of a key; the driver or pool, for an
+   * action of the operator; the address and the role, or the new name, for a change of the team.
    */
   about?: string;
-  /** The address of the member who did it, at that time. Missing in entries of the operator. */
+  /** The address of the member who did it, at that time, or words for the API key. Missing in entries of the operator. */
   member?: string;
   /** The operator's employee who did it. Not shown to the account. */
   by?: string;

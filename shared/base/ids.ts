@@ -50,6 +50,7 @@ export const firstRideId = (atMs: number): string => `ride_${toBase62(atMs, 8)}`
 
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;
+export const newEndpointId = (): string => `endpoint_${randomBase62(14)}`;
 export const newDriverId = (): string => `driver_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
@@ -65,6 +66,12 @@ export const derivedAuditId = (...from: string[]): string => `audit_${sha256(fro
 export const firstAttemptId = (atMs: number): string => `att_${toBase62(atMs, 8)}`;
 export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + randomBase62(14);
 /**
+ * The id of the attempt that sends an event to a further endpoint. It is derived from the event and the endpoint, so
+ * that a repeated run inserts no second one. `atMs`: the time of the event.
+ */
+export const copyAttemptId = (atMs: number, eventId: string, endpointId: string): string =>
+  firstAttemptId(atMs) + derivedFrom(`${eventId} ${endpointId}`, 'copy', 14);
+/**
  * The token in the address of a tracking page. The page needs no key, so the address must not be guessable: about 131
  * bits of entropy.
  */
@@ -75,14 +82,19 @@ export function eventId(rideId: string, seq: number): string {
   return `evt_${rideId.replace(/^ride_/, '')}_${seq}`;
 }
 
+/** The id of the event that an offer was withdrawn, which has no number. */
+export const withdrawnEventId = (rideId: string, offerId: string): string =>
+  `evt_${rideId.replace(/^ride_/, '')}_${offerId}`;
+
 /** SHA-256 of a UTF-8 string, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
 /**
- * The ids of a key, an offer, an invitation, a member and a saved place that a form creates. They are derived from the
- * form id, so a form that is sent again cannot insert a second one.
+ * The ids of a key, an endpoint, an offer, an invitation, a member and a saved place that a form creates. They are
+ * derived from the form id, so a form that is sent again cannot insert a second one.
  */
 export const derivedKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
+export const derivedEndpointId = (form: string): string => `endpoint_${derivedFrom(form, 'endpoint', 14)}`;
 export const derivedOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;
 export const derivedInvitationId = (form: string): string => `invitation_${derivedFrom(form, 'invitation', 14)}`;
 export const derivedMemberId = (form: string): string => `member_${derivedFrom(form, 'member', 14)}`;

@@ -46,6 +46,7 @@ export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);
 export const tags = {
   rides: ['Rides', 'Request a ride, choose an offer, follow the trip.'],
   feed: ['Event feed', 'Read events if you missed a webhook or have no receiver.'],
+  endpoints: ['Webhook endpoints', 'Send events to several URLs.'],
   billing: ['Statements and usage', 'Reconcile what you pay, and count your rides.'],
   manual: ['Manual steps', 'Control the driver and the clock of a test ride.'],
   service: ['Service', 'Information about this service.'],

@@ -38,6 +38,8 @@ export interface MessageJob {
 export interface AttemptJob {
   attemptId: string;
   keyId: string;
+  /** The further endpoint that it goes to. */
+  endpointId?: string;
 }
 
 export interface Queues {

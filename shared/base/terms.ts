@@ -15,7 +15,7 @@ export type SimulatorStep =
  * ride's autoAccept limits. In a live ride, `dispatch` starts the next dispatch round, which sends the ride to more
  * drivers, `ask` does this between two rounds when the ride wants offers again, and `driver` runs settleDriver after a driver is assigned or freed. `rebid` inserts the successor of
  * a ride whose driver cancelled. `route` asks the routing server for the road of a leg that has begun. `message` stores
- * the text messages that a change of the ride owes.
+ * the text messages that a change of the ride owes, `withdrawn` the events of withdrawn offers.
  */
 export type TimerName =
   | 'open'
@@ -28,6 +28,7 @@ export type TimerName =
   | 'rebid'
   | 'message'
   | 'route'
+  | 'withdrawn'
   | SimulatorStep;
 
 /** The highest fare and price, in US dollars (contract, section 8). */
@@ -55,3 +56,10 @@ export const needWords: Record<Need, string> = {
   large_luggage: 'large luggage',
   assistance: 'assistance',
 };
+
+/** The events of a ride, which are numbered. The default URL gets these. */
+export const contractEvents = ['offer.received', 'ride.status'] as const;
+export type EventName = (typeof contractEvents)[number];
+/** `offer.withdrawn` has no number, and is sent only to endpoints that ask for it (contract, section 10.22). */
+export const sentEvents = [...contractEvents, 'offer.withdrawn'] as const;
+export type SentEvent = (typeof sentEvents)[number];

@@ -41,6 +41,8 @@ export interface ApiKey {
   settingsHeldAt?: Date;
   /** The earliest time at which the key's next redelivery may start, because redeliveries are throttled. */
   nextRedeliveryAt?: Date;
+  /** The key has or had further endpoints (endpoints.ts). */
+  hasEndpoints?: true;
   /** The dashboard forms that created or changed the key, newest last. */
   forms?: AppliedForm[];
 }

@@ -5,6 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
+import { type Endpoint, endpoints } from './endpoints.ts';
 
 /** The settings of a key that a delivery needs. */
 export interface DeliverySettings {
@@ -12,6 +13,14 @@ export interface DeliverySettings {
   signingSecret: string;
   /** Set if the last deliveries failed (`failing` of the key). The next success clears it. */
   isFailing?: true;
+  /** The key has or had further endpoints. */
+  hasEndpoints?: true;
+}
+
+/** The receiver of a delivery: the default URL of a key, or a further endpoint of it. */
+export interface Destination {
+  keyId: string;
+  endpointId?: string;
 }
 
 /**
@@ -32,9 +41,10 @@ const heldLatelyMs = 2 * 3_600_000;
  */
 const marginMs = 50;
 
-const fields = { webhookUrl: 1, signingSecret: 1, failing: 1 } as const;
+const fields = { webhookUrl: 1, signingSecret: 1, failing: 1, hasEndpoints: 1 } as const;
 const findSettings = batchedFind<ApiKey>(keys, '_id', fields);
 type StoredSettings = Pick<ApiKey, keyof typeof fields>;
+const findEndpoint = batchedFind<Endpoint>(endpoints, '_id', { url: 1, signingSecret: 1, disabledAt: 1 });
 
 /**
  * Reads the current webhook URL and signing secret of a key from the primary, for a delivery. It checks no owner: do
@@ -57,6 +67,31 @@ export async function holdDeliverySettings(config: Pick<Config, 'secrets'>, keyI
     { ...timeLimit(), writeConcern: durableWrites(), projection: fields, returnDocument: 'after' },
   );
   return decryptSettings(config, keyId, found);
+}
+
+/** Nothing is sent to the endpoint any more. `reason` is a code of webhooks/failure-reasons.ts. */
+export class EndpointClosed extends Error {
+  readonly reason: 'endpoint_deleted' | 'endpoint_off';
+
+  constructor(reason: EndpointClosed['reason']) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Like `deliverySettings`, but for any destination. Throws EndpointClosed if an endpoint was turned off or deleted. */
+export async function settingsFor(
+  config: Pick<Config, 'secrets'>,
+  { keyId, endpointId }: Destination,
+  readKey = deliverySettings,
+): Promise<DeliverySettings> {
+  if (endpointId === undefined) return readKey(config, keyId);
+  // The wait for new settings goes by the key, so a hold of an endpoint's settings must be recorded there too.
+  if (readKey === holdDeliverySettings) await readKey(config, keyId);
+  const found = await findEndpoint(endpointId);
+  if (!found) throw new EndpointClosed('endpoint_deleted');
+  if (found.disabledAt) throw new EndpointClosed('endpoint_off');
+  return { webhookUrl: found.url, signingSecret: decrypt(found.signingSecret, config.secrets.keys, endpointId) };
 }
 
 /**
@@ -85,5 +120,6 @@ function decryptSettings(
 ): DeliverySettings {
   if (!found) throw new AppError('not_found');
   const signingSecret = decrypt(found.signingSecret, config.secrets.keys, keyId);
-  return { webhookUrl: found.webhookUrl, signingSecret, ...(found.failing && { isFailing: true }) };
+  const { webhookUrl, failing, hasEndpoints } = found;
+  return { webhookUrl, signingSecret, ...(failing && { isFailing: true }), ...(hasEndpoints && { hasEndpoints }) };
 }

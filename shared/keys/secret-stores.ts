@@ -3,6 +3,7 @@ import { mails } from '../mail/mail-row.ts';
 import { messages } from '../messages/message-row.ts';
 import { numberKeys } from '../messages/numbers.ts';
 import { keys } from './api-key.ts';
+import { endpoints } from './endpoints.ts';
 
 /** A field that contains ciphertexts (base/encryption.ts). An index on it finds the ciphertexts of a SECRETS_KEY. */
 export interface SecretStore {
@@ -26,6 +27,7 @@ const store = (collection: unknown, field: string, what: string): SecretStore =>
 /** All fields with ciphertexts. Each start checks them, and `keys rekey` re-encrypts them. */
 export const secretStores: readonly SecretStore[] = [
   store(keys, 'signingSecret', 'signing secret'),
+  store(endpoints, 'signingSecret', 'signing secret of endpoint'),
   store(mails, 'sealed', 'text'),
   store(messages, 'sealed', 'text'),
   store(numberKeys, 'sealed', 'key of'),

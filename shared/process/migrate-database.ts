@@ -13,6 +13,7 @@ import { DriverModel, driverSessions } from '../drivers/driver.ts';
 import { PositionModel } from '../drivers/positions.ts';
 import { FareDayModel, FareProgressModel } from '../fares/fare-days.ts';
 import { KeyModel } from '../keys/api-key.ts';
+import { EndpointModel } from '../keys/endpoints.ts';
 import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
 import { MessageModel } from '../messages/message-row.ts';
@@ -36,6 +37,7 @@ const models = [
   SessionModel,
   SignInModel,
   KeyModel,
+  EndpointModel,
   DriverModel,
   driverSessions.model,
   FenceModel,

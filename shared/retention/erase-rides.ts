@@ -126,14 +126,24 @@ async function hashIdempotencyKeys(found: readonly Pick<Ride, '_id' | 'keyId' | 
   }
 }
 
-type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt' | 'messagesOwed'>;
+type Erasable = Pick<
+  Ride,
+  '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt' | 'messagesOwed' | 'withdrawalsOwed'
+>;
 
 /**
  * Erases one ride now, and resolves with its account. Throws `ride_not_found`, or a 409 with the reason for a ride that
  * has not ended, has an event, a redelivery or a message to send, or is already erased.
  */
 export async function eraseRide(rideId: string): Promise<string> {
-  const projection = { accountId: 1, status: 1, unsettled: 1, erasedAt: 1, messagesOwed: 1 } as const;
+  const projection = {
+    accountId: 1,
+    status: 1,
+    unsettled: 1,
+    erasedAt: 1,
+    messagesOwed: 1,
+    withdrawalsOwed: 1,
+  } as const;
   const ride = await rides.findOne<Erasable>({ _id: rideId }, { projection, ...timeLimit() });
   if (!ride) throw new AppError('ride_not_found');
   const isPending = { rideId, dueAt: { $exists: true } };
@@ -153,10 +163,10 @@ export async function eraseRide(rideId: string): Promise<string> {
   return ride.accountId;
 }
 
-function refusalOf({ status, unsettled, erasedAt, messagesOwed = [] }: Erasable): string | null {
+function refusalOf({ status, unsettled, erasedAt, messagesOwed = [], withdrawalsOwed = [] }: Erasable): string | null {
   if (erasedAt) return `The ride was erased on ${erasedAt.toISOString().slice(0, 10)}`;
   if (!hasEnded(status)) return `The ride has not ended: it is ${status}`;
   if (messagesOwed.length > 0) return 'A message about the ride has not been sent yet';
   // Negative on a held ride (ride.ts).
-  return unsettled !== 0 ? 'An event of the ride has not been sent yet' : null;
+  return unsettled !== 0 || withdrawalsOwed.length > 0 ? 'An event of the ride has not been sent yet' : null;
 }

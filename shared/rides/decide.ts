@@ -1,7 +1,7 @@
 import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { newOfferId, newRideId } from '../base/ids.ts';
-import type { SimulatorStep, TimerName } from '../base/terms.ts';
+import type { EventName, SimulatorStep, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
 import {
   assertTripOpen,
@@ -17,17 +17,7 @@ import { messageFields } from './message-fields.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
 import { arrivalHeading, legBetween, presentLeg } from './position.ts';
-import type {
-  CancelledBy,
-  ChangedTerms,
-  Driver,
-  EventName,
-  Offer,
-  Origin,
-  Ride,
-  RideState,
-  Timer,
-} from './ride-types.ts';
+import type { CancelledBy, ChangedTerms, Driver, Offer, Origin, Ride, RideState, Timer } from './ride-types.ts';
 import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
 import { getsSuccessor } from './successor.ts';
 import { cancelReasonOf, hasEnded, type RideAction, transitionOf } from './transitions.ts';

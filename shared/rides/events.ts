@@ -1,9 +1,10 @@
-import { eventId } from '../base/ids.ts';
+import { eventId, withdrawnEventId } from '../base/ids.ts';
 import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
+import type { EventName, SentEvent } from '../base/terms.ts';
 import { type FieldIn, fieldsIn, type GivenFields, schemasIn, shownFields } from './fields.ts';
 import { shownOpening } from './opening.ts';
 import * as field from './public-schemas.ts';
-import type { EventName, Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
+import type { Offer, Ride, RideEvent, RideState, RideStatus } from './ride-types.ts';
 
 const at = {
   type: 'integer',
@@ -77,18 +78,46 @@ const rideStatusSchema = objectSchema(
   },
 );
 
-/** The bodies of all events, by name (contract, section 6). */
+const offerWithdrawnSchema = objectSchema(
+  {
+    event: { const: 'offer.withdrawn', type: 'string', description: 'The name of the event.' },
+    rideId: field.rideId,
+    offer: field.offerSchema,
+    fare: field.fare,
+    trackUrl: field.trackUrl,
+    at: { ...at, description: 'When the offer was withdrawn, as Unix time in milliseconds.' },
+    pickupAt,
+    biddingOpensAt: field.biddingOpensAt,
+    replaces: field.replaces,
+    ...given,
+    testMode: field.testMode,
+    eventId: field.eventId,
+  },
+  {
+    title: 'OfferWithdrawnEvent',
+    description: 'An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it.',
+    optional: optionalInEvents,
+  },
+);
+
+/** The bodies of the events of a ride, by name (contract, section 6). */
 export const eventSchemas = {
   'offer.received': offerReceivedSchema,
   'ride.status': rideStatusSchema,
 } as const satisfies Record<EventName, JsonSchema>;
 
-type EventBody<Name extends EventName> = Shape<(typeof eventSchemas)[Name]>;
+/** The bodies of all events that are sent, by name (contract, sections 6 and 10.22). */
+export const sentEventSchemas = {
+  ...eventSchemas,
+  'offer.withdrawn': offerWithdrawnSchema,
+} as const satisfies Record<SentEvent, JsonSchema>;
+
+type EventBody<Name extends SentEvent> = Shape<(typeof sentEventSchemas)[Name]>;
 
 const trackUrlExample = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 
 /** Sample event bodies for the documentation. */
-export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
+export const eventExamples: { [Name in SentEvent]: EventBody<Name> } = {
   'offer.received': {
     event: 'offer.received',
     rideId: field.rideId.examples[0],
@@ -118,6 +147,22 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     reference: given.reference.examples[0],
     testMode: true,
     ...{ eventId: eventId(field.rideId.examples[0], 2), sequence: 2 },
+  },
+  'offer.withdrawn': {
+    event: 'offer.withdrawn',
+    rideId: field.rideId.examples[0],
+    offer: {
+      offerId: 'offer_5Jt2WmKx8QbR1vZc',
+      price: 24.5,
+      etaMinutes: 3,
+      driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
+    },
+    fare: 24.5,
+    trackUrl: trackUrlExample,
+    at: 1_795_269_603_412,
+    reference: given.reference.examples[0],
+    testMode: true,
+    eventId: withdrawnEventId(field.rideId.examples[0], 'offer_5Jt2WmKx8QbR1vZc'),
   },
 };
 
@@ -154,7 +199,7 @@ export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<R
  * The status in the body of a `ride.status` event; undefined for other events and for an erased body. Pure. Does not
  * parse: this runs for each delivery, and `status` comes before all fields whose text a partner chooses.
  */
-export const statusIn = (event: EventName, body = ''): RideStatus | undefined =>
+export const statusIn = (event: SentEvent, body = ''): RideStatus | undefined =>
   event === 'ride.status' ? (/"status":"(\w+)"/.exec(body)?.[1] as RideStatus | undefined) : undefined;
 
 /** The time of an event, as its body shows it. The field `at` is its feed time, which may be later. */
@@ -191,6 +236,27 @@ function offerReceived({ ride, offer, trackUrl, at, eventId, sequence }: NewEven
     ...partnerFields('event', ride),
     ...{ eventId, sequence },
   };
+}
+
+/** The exact JSON text of the event that an offer was withdrawn (contract, section 10.22). Pure. */
+export function withdrawnBody({
+  ride,
+  offer,
+  trackUrl,
+  at,
+  eventId,
+}: Pick<NewEvent, 'ride' | 'trackUrl' | 'at' | 'eventId'> & { offer: Offer }): string {
+  const body: EventBody<'offer.withdrawn'> = {
+    event: 'offer.withdrawn',
+    rideId: ride._id,
+    offer: publicOffer(offer),
+    fare: ride.fare,
+    trackUrl,
+    at,
+    ...partnerFields('event', ride),
+    eventId,
+  };
+  return JSON.stringify(body);
 }
 
 function rideStatus({ ride, trackUrl, at, eventId, sequence }: NewEvent): EventBody<'ride.status'> {

@@ -117,6 +117,11 @@ export const offersCount = {
   description: 'Number of offers that the ride has received, including withdrawn ones.',
 } as const;
 
+export const endpointId = {
+  type: 'string',
+  description: 'The id of a webhook endpoint.',
+  examples: ['endpoint_7Kq2WmXb4T0Vc9'],
+} as const;
 export const eventId = {
   type: 'string',
   description: 'The id of the event, as in `X-Service-Event-Id`.',

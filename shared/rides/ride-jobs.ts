@@ -47,7 +47,13 @@ const firstInLine = (timers: readonly Timer[]): Timer | undefined =>
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of
  * a ride that was just accepted, by the next withdrawal, by the next change that owes a message. Without a job, they would wait for the sweeper.
  */
-const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>(['auto_accept', 'driver', 'ask', 'message']);
+const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>([
+  'auto_accept',
+  'driver',
+  'ask',
+  'message',
+  'withdrawn',
+]);
 
 /**
  * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
@@ -76,7 +82,7 @@ export async function enqueueTimers(
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
   if (name === 'message') return 'messages';
-  if (name === 'expire' || name === 'auto_accept' || name === 'rebid') return 'bidding';
+  if (name === 'expire' || name === 'auto_accept' || name === 'rebid' || name === 'withdrawn') return 'bidding';
   if (name === 'route') return 'routing';
   return name === 'dispatch' || name === 'ask' || name === 'driver' ? 'dispatch' : 'simulator';
 }

@@ -1,4 +1,4 @@
-import type { CarType, Mode, TimerName } from '../base/terms.ts';
+import type { CarType, EventName, Mode, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
 import type { ChangeableName, FieldIn, GivenFields } from './fields.ts';
 
@@ -52,7 +52,6 @@ export const cancellers = ['partner', 'driver', 'timeout'] as const;
 export type CancelledBy = (typeof cancellers)[number];
 export const cancelReasons = ['no_offers', 'no_show', 'no_progress', 'driver', 'partner'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
-export type EventName = 'offer.received' | 'ride.status';
 
 export interface Location {
   lat: number;
@@ -277,6 +276,9 @@ export interface Ride extends RideRequest {
   nextDueAt?: Date;
   /** The messages that changes of the ride owe, until the timer `message` has stored them (store-owed-messages.ts). */
   messagesOwed?: { kind: MessageKind; at: Date }[];
+
+  /** The withdrawn offers whose events the timer `withdrawn` has not stored yet (withdrawn-offers.ts). */
+  withdrawalsOwed?: string[];
 
   events: RideEvent[];
   /** The feed time of the last event. */

@@ -1,7 +1,7 @@
+import type { EventName } from '../base/terms.ts';
 import {
   type CancelledBy,
   type CancelReason,
-  type EventName,
   type MovingStatus,
   movingStatuses,
   type RideStatus,

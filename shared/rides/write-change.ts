@@ -3,12 +3,13 @@ import { eventId } from '../base/ids.ts';
 import { batchedFind, batchedWrite } from '../base/mongo/batch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
 import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
+import { endpointsFor } from '../keys/endpoints.ts';
 import type { Change } from './decide.ts';
 import { eventBody, trackUrl } from './events.ts';
 import type { MarkCopy } from './feed/feed-mark.ts';
 import { rides } from './ride.ts';
 import { earliestDueAt } from './ride-jobs.ts';
-import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
+import type { Offer, Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
@@ -45,9 +46,10 @@ const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_
 export async function writeChange(
   ctx: Context,
   ride: RideState,
-  change: Change,
+  decided: Change,
   times: DecisionTimes,
 ): Promise<RideState | 'driver_busy' | null> {
+  const change = await withWithdrawals(ride, decided, times.at);
   const { newOffer, event, unset = [] } = change;
   const { at, now, mark, origin } = times;
   const feedTime = feedTimeOf(ride, times);
@@ -102,6 +104,25 @@ export async function writeChange(
   // Events that were unsettled when the ride was read may have been settled before the write.
   const settledSeq = newEvent && ride.settledSeq < ride.seq ? await readSettledSeq(ride) : ride.settledSeq;
   return { ...next, rev: ride.rev + 1, nextDueAt, ...lastEvent, seq, settledSeq, unsettled: seq - settledSeq };
+}
+
+/**
+ * Adds the offers that a change withdraws to those whose events the ride owes, if an endpoint of the key wants these
+ * events, with the timer that stores them. A timer that has not fired stays.
+ */
+async function withWithdrawals(ride: RideState, change: Change, at: Date): Promise<Change> {
+  const isNew = ({ withdrawnAt }: Offer, index: number) => withdrawnAt && !ride.offers[index]?.withdrawnAt;
+  const withdrawn = (change.set.offers ?? []).filter(isNew).map(({ offerId }) => offerId);
+  const isWanted = withdrawn.length > 0 && (await endpointsFor(ride.keyId, 'offer.withdrawn')).length > 0;
+  const withdrawalsOwed = [
+    ...(change.set.withdrawalsOwed ?? ride.withdrawalsOwed ?? []),
+    ...(isWanted ? withdrawn : []),
+  ];
+  if (withdrawalsOwed.length === 0) return change;
+  const others = (change.set.timers ?? ride.timers).filter(({ name }) => name !== 'withdrawn');
+  const pending = ride.timers.find(({ name }) => name === 'withdrawn' && !change.set.withdrawalsOwed);
+  const timers = [...others, pending ?? { name: 'withdrawn' as const, dueAt: at }];
+  return { ...change, set: { ...change.set, withdrawalsOwed, timers } };
 }
 
 /**

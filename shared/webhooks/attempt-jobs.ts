@@ -2,8 +2,8 @@ import type { Context } from '../base/context.ts';
 import { addJob, type PoolName } from '../base/queues.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
-/** A resend that is not done yet: a requested redelivery or test event. */
-export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
+/** An attempt that is not done yet: a redelivery, a test event, or an event for a further endpoint. */
+export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'>;
 
 /**
  * Adds the job of a resend. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not accept
@@ -11,14 +11,14 @@ export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
  */
 export async function enqueueAttempt(
   ctx: Context,
-  { _id, keyId, dueAt }: PendingAttempt,
+  { _id, keyId, endpointId, dueAt }: PendingAttempt,
   pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
   { evenIfActive = false } = {},
 ): Promise<boolean> {
   return addJob(ctx, pool, {
     id: attemptJobId(_id),
     name: `attempt ${_id}`,
-    data: { attemptId: _id, keyId },
+    data: { attemptId: _id, keyId, ...(endpointId && { endpointId }) },
     dueAt,
     evenIfActive,
   });
@@ -27,23 +27,27 @@ export async function enqueueAttempt(
 /** The dedupe id of an attempt's job, in both `webhooks` and `webhooks-slow`. */
 export const attemptJobId = (attemptId: string): string => attemptId;
 
+/** Attempts of a ride for one destination are made in order. */
+export const laneOf = ({ rideId, endpointId = '' }: Pick<AttemptRecord, 'rideId' | 'endpointId'>): string =>
+  `${rideId} ${endpointId}`;
+
 /**
- * The next redelivery of each of these rides, which is the first one that is not done. The later redeliveries of a ride
- * wait for it, so that the ride's events are resent in order.
+ * The next attempt of each of these rides for each destination (`laneOf`), which is the first one that is not done. The
+ * later ones wait for it, so that the ride's events arrive in order and no destination waits for another.
  */
 export async function nextRedeliveries(rideIds: readonly string[]): Promise<Map<string, PendingAttempt>> {
   const next = new Map<string, PendingAttempt>();
   if (rideIds.length === 0) return next;
   const order = { rideId: 1, dueAt: 1, _id: 1 } as const;
   const filter = { rideId: { $in: [...rideIds] }, dueAt: { $exists: true } };
-  const options = { projection: { rideId: 1, keyId: 1, dueAt: 1 }, sort: order, hint: order } as const;
+  const options = { projection: { rideId: 1, keyId: 1, endpointId: 1, dueAt: 1 }, sort: order, hint: order } as const;
   for await (const pending of attempts.find<PendingAttempt & { rideId: string }>(filter, options)) {
-    if (!next.has(pending.rideId)) next.set(pending.rideId, pending);
+    if (!next.has(laneOf(pending))) next.set(laneOf(pending), pending);
   }
   return next;
 }
 
-/** Adds the job of each ride's next redelivery. */
+/** Adds the jobs of each ride's next attempts, one for each destination. */
 export async function enqueueNextRedeliveries(ctx: Context, rideIds: readonly string[]): Promise<void> {
   const next = await nextRedeliveries(rideIds);
   await Promise.all([...next.values()].map((pending) => enqueueAttempt(ctx, pending)));

@@ -4,12 +4,13 @@ import { firstAttemptId } from '../base/ids.ts';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
+import { type SentEvent, sentEvents } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
-import type { DeliveryOutcome, EventName, RideEvent, RideStatus } from '../rides/ride-types.ts';
+import type { DeliveryOutcome, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
 /**
- * The kind of an attempt. `event` is the one automatic attempt of a ride's event. The other two are resends, which a
- * person requested.
+ * The kind of an attempt. `event` is the one automatic attempt of an event; a further endpoint has its own, with
+ * `endpointId`, which waits and runs like a resend. The other two are resends, which a person requested.
  */
 export type AttemptKind = 'event' | 'test' | 'redelivery';
 
@@ -32,12 +33,16 @@ export interface AttemptRecord {
   keyId: string;
   mode: Mode;
   kind: AttemptKind;
-  event: EventName;
+  event: SentEvent;
   /** The status that a `ride.status` event reports. */
   rideStatus?: RideStatus;
+  /** The further endpoint that it goes to; missing for the default URL. */
+  endpointId?: string;
   /** The ride and the number of its event; a test event has neither. */
   rideId?: string;
   seq?: number;
+  /** For `offer.withdrawn`: its offer. It has no number. */
+  offerId?: string;
   /** The time of an event's attempt. For a resend: the time for which it was requested or planned. Never changes. */
   at: Date;
   /** For a resend: the time of the attempt. */
@@ -68,8 +73,9 @@ export interface AttemptRecord {
   requestId?: string;
   /** For a resend: the id of the dashboard form that requested it (SentForm). */
   form?: string;
-  /** For a redelivery: its event has no other pending one (the unique index below). */
+  /** For a redelivery: its event has no other pending one for this endpoint (the unique indexes below). */
   isOnlyResend?: true;
+  onlyResendTo?: string;
   /** For a resend: the state of its job. */
   state?: 'waiting' | 'claimed' | 'done';
   /** For a resend: the number of claims. */
@@ -100,6 +106,10 @@ attemptSchema.index(
   { rideId: 1, seq: 1 },
   { unique: true, partialFilterExpression: { isOnlyResend: true, dueAt: { $exists: true } } },
 );
+attemptSchema.index(
+  { rideId: 1, seq: 1, onlyResendTo: 1 },
+  { unique: true, partialFilterExpression: { onlyResendTo: { $exists: true }, dueAt: { $exists: true } } },
+);
 // A form requests each event once, even if it is sent repeatedly.
 attemptSchema.index(
   { form: 1, rideId: 1, seq: 1 },
@@ -127,7 +137,7 @@ const summary = { headers: 0, body: 0, answer: 0, answerHeaders: 0, claim: 0 } a
 export interface AttemptFilters {
   keyId?: string;
   outcome?: RecordedOutcome | readonly RecordedOutcome[];
-  event?: EventName;
+  event?: SentEvent;
   /** Attempts at this time or later. */
   from?: Date;
   /** Attempts before this time. */
@@ -157,10 +167,13 @@ export async function attemptOf(attemptId: string, { accountId }: AccountOwner):
 /** The attempt that an earlier request with the same form created. */
 export const attemptOfForm = async (
   form: string | undefined,
-): Promise<Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'> | null> =>
+): Promise<Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'> | null> =>
   form === undefined
     ? null
-    : attempts.findOne({ form }, { projection: { keyId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() });
+    : attempts.findOne(
+        { form },
+        { projection: { keyId: 1, endpointId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() },
+      );
 
 /**
  * Inserts a requested attempt and resolves with it; with null if its form has already requested it, or if a resend of
@@ -195,11 +208,17 @@ export async function attemptsOfRide(
   return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
 }
 
-/** The resends of a ride's events, in the order in which they were requested. Empty for a ride of another account. */
+/**
+ * The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. Empty for a
+ * ride of another account.
+ */
 export async function resendsOfRide(rideId: string, { accountId }: AccountOwner): Promise<AttemptSummary[]> {
   const options = { projection: summary, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
   return attempts
-    .find<AttemptSummary>({ rideId, accountId, kind: 'redelivery' }, { ...options, ...timeLimit() })
+    .find<AttemptSummary>(
+      { rideId, accountId, kind: 'redelivery', endpointId: { $exists: false } },
+      { ...options, ...timeLimit() },
+    )
     .toArray();
 }
 
@@ -235,7 +254,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
   return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
 }
 
-export const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
+export const eventNames: readonly SentEvent[] = sentEvents;
 
 /** Every id has an underscore at this place, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';

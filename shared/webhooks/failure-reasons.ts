@@ -86,6 +86,8 @@ export const failureReasons = {
     'Signing secret not readable',
     'Roll the signing secret of the key, and give the new secret to your receiver.',
   ],
+  endpoint_off: ['Endpoint turned off', 'Turn the endpoint on: only later events are sent to it then.'],
+  endpoint_deleted: ['Endpoint deleted', 'Nothing: the endpoint was deleted before this event was sent to it.'],
   erased: ['Body erased', 'The body of this event was erased: retrieve the ride over the API instead.'],
   ours: ['Fault on our side', 'Nothing is wrong with your receiver: send the event again.'],
   other: ['Unknown fault', 'Send the event again, and if that fails too, send our support the id of this attempt.'],
@@ -159,6 +161,8 @@ const reasons: Partial<Record<FailureCode, readonly string[]>> = {
   http2: ['http2'],
   bad_answer: ['answer_too_long', 'not_http'],
   secret: ['signing_secret_damaged'],
+  endpoint_off: ['endpoint_off'],
+  endpoint_deleted: ['endpoint_deleted'],
   erased: ['body_erased'],
   ours: ['unrecordable', 'no_key_record', 'secrets_key_missing', 'interrupted', 'too_late', ...localFaults],
 };

@@ -14,7 +14,7 @@ export async function withoutResent<Listed extends Pick<ListedRide, '_id' | 'mis
   if (rideIds.length === 0) return [...rides];
   const found = await attempts
     .find<Pick<AttemptRecord, 'rideId' | 'seq'>>(
-      { rideId: { $in: rideIds }, accountId, kind: 'redelivery', outcome: 'delivered' },
+      { rideId: { $in: rideIds }, accountId, kind: 'redelivery', endpointId: { $exists: false }, outcome: 'delivered' },
       { projection: { _id: 0, rideId: 1, seq: 1 }, hint: ofRide, ...timeLimit() },
     )
     .toArray();

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { newAttemptId } from '../base/ids.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
+import { findEndpoint } from '../keys/endpoints.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
@@ -34,7 +35,7 @@ import {
 export const resendIntervalMs = 111;
 
 /**
- * Resends an event of a ride to the current URL, with its original body, id and number, the header
+ * Resends an event of a ride to the current URL of the ride or key, or to a further endpoint, with its original body, id and number, the header
  * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
  * event whose own attempt is not finished, `body_erased`, and `no_webhook_url` if there is no address to send it to.
@@ -46,7 +47,7 @@ export const resendIntervalMs = 111;
  */
 export async function redeliver(
   ctx: Context,
-  { rideId, seq }: { rideId: string; seq: number },
+  { rideId, seq, endpointId }: { rideId: string; seq: number; endpointId?: string },
   { accountId, requestId, form, isSpaced }: Requester & { isSpaced?: true },
 ): Promise<string> {
   const ride = await rides.findOne<RideWithEvents & Pick<Ride, 'seq' | 'erasedAt' | 'webhookUrl'>>(
@@ -59,9 +60,10 @@ export async function redeliver(
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
-  if (!ride.webhookUrl && !(await hasWebhookUrl(ride.keyId))) throw new AppError('no_webhook_url');
+  if (endpointId) await findEndpoint({ endpointId, keyId: ride.keyId, accountId });
+  else if (!ride.webhookUrl && !(await hasWebhookUrl(ride.keyId))) throw new AppError('no_webhook_url');
   const dueMs = isSpaced ? await nextStartMs(ctx, ride) : await nextOfRideMs(ctx, rideId);
-  const record = redelivery({ ride, event }, dueMs, { requestId, form });
+  const record = redelivery({ ride, event, endpointId }, dueMs, { requestId, form });
   const stored = (await findStored(record)) ?? (await insertUnlessDuplicate(record)) ?? (await findStored(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
   return (stored ?? record)._id;
@@ -71,9 +73,17 @@ const hasWebhookUrl = async (keyId: string): Promise<boolean> =>
   Boolean((await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1 }, ...timeLimit() }))?.webhookUrl);
 
 /** Finds the attempt that the same form has requested before, or else the pending redelivery of the same event. */
-const findStored = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
+const findStored = async ({
+  form,
+  rideId,
+  seq,
+  endpointId = { $exists: false } as never,
+}: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
   (await attemptOfForm(form)) ??
-  attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
+  attempts.findOne(
+    { rideId, seq, kind: 'redelivery', endpointId, dueAt: { $exists: true } },
+    { projection: { _id: 1 }, ...timeLimit() },
+  );
 
 /** The earliest time at which a further resend of the ride may start: after those that are pending (Unix ms). */
 async function nextOfRideMs(ctx: Context, rideId: string): Promise<number> {
@@ -136,7 +146,7 @@ async function findRequested(form: string | undefined): Promise<EarlierRequests>
 }
 
 function redelivery(
-  { ride, event }: EventOfRide,
+  { ride, event, endpointId }: EventOfRide & { endpointId?: string },
   dueMs: number,
   { requestId, form }: Pick<Requester, 'requestId' | 'form'>,
 ): AttemptRecord {
@@ -154,7 +164,7 @@ function redelivery(
     state: 'waiting',
     tries: 0,
     dueAt: at,
-    isOnlyResend: true,
+    ...(endpointId ? { endpointId, onlyResendTo: endpointId } : { isOnlyResend: true }),
     ...(requestId && { requestId }),
     ...(form && { form }),
   };

@@ -1,21 +1,11 @@
 import { AppError } from '../base/errors.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import type { Mode } from '../base/terms.ts';
+import type { EventName, Mode } from '../base/terms.ts';
 import type { MessageRow } from '../messages/message-row.ts';
 import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
-import type {
-  Actor,
-  CancelledBy,
-  EventName,
-  Offer,
-  Origin,
-  Ride,
-  RideEvent,
-  RideStatus,
-  Timer,
-} from '../rides/ride-types.ts';
+import type { Actor, CancelledBy, Offer, Origin, Ride, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
 import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
 /** An attempt without the claim of its worker. */
@@ -160,7 +150,9 @@ function deliveriesOf(
     ? {
         ...{ id, outcome: delivery.outcome, at: delivery.at, event, own: 'recorded' },
         // Compares the times too: if the event was attempted twice, only one of the attempts has the recorded outcome.
-        attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
+        attempt: made.find(
+          ({ kind, at, endpointId }) => kind === 'event' && !endpointId && at.getTime() === delivery.at.getTime(),
+        ),
         isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
       }
     : { id, outcome: 'waiting', at: timeOf(event), event, own: seq > ride.settledSeq + 1 ? 'behind' : 'sending' };

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { EventName } from '../rides/ride-types.ts';
+import type { SentEvent } from '../base/terms.ts';
 
 /**
  * A receiver refuses a signature whose time differs from its clock by this much or more (contract, section 6, rule 6).
@@ -10,14 +10,14 @@ const headerPattern = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
 /** The headers of a delivery (contract, section 6). `mark` is the additional header of a test event or a redelivery. */
 export function deliveryHeaders(
-  { event, eventId, seq, mark }: { event: EventName; eventId: string; seq: number; mark?: Record<string, string> },
+  { event, eventId, seq, mark }: { event: SentEvent; eventId: string; seq?: number; mark?: Record<string, string> },
   signature: string,
 ): Record<string, string> {
   return {
     'X-Service-Event': event,
     'X-Service-Signature': signature,
     'X-Service-Event-Id': eventId,
-    'X-Service-Sequence': String(seq),
+    ...(seq !== undefined && { 'X-Service-Sequence': String(seq) }),
     ...mark,
   };
 }

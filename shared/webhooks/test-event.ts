@@ -12,7 +12,7 @@ import { attemptOfForm, insertUnlessDuplicate, type Requester } from './attempts
 const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
 
 /**
- * Sends a sample event to the default webhook URL of a key, through the normal queue and sender, with the header
+ * Sends a sample event to the default webhook URL of a key, or to a further endpoint of it, through the normal queue and sender, with the header
  * `X-Service-Test`. Resolves with the id of the attempt, whose outcome is recorded later. Throws `not_found` for a key
  * that is unknown, revoked or of another account, and `rate_limited` above 10 a minute per key. Sends one event per
  * form: a repeat resolves with the same id.
@@ -20,7 +20,7 @@ const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
 export async function sendTestEvent(
   ctx: Context,
   keyId: string,
-  { accountId, requestId, form }: Requester,
+  { accountId, requestId, form, endpointId }: Requester & { endpointId?: string },
 ): Promise<string> {
   const filter = { _id: keyId, accountId, revokedAt: { $exists: false } };
   const key = await keys.findOne(filter, { projection: { mode: 1 }, ...timeLimit() });
@@ -30,7 +30,7 @@ export async function sendTestEvent(
   const now = ctx.now();
   await chargeTestEvent(keyId, now);
   const at = new Date(now);
-  const pending = { _id: newAttemptId(now), keyId, dueAt: at };
+  const pending = { _id: newAttemptId(now), keyId, ...(endpointId && { endpointId }), dueAt: at };
   const inserted = await insertUnlessDuplicate({
     ...pending,
     accountId,

@@ -133,7 +133,8 @@ const byTime = (a: EventOfRide, b: EventOfRide): number =>
 
 async function withoutRedelivered(events: readonly EventOfRide[]): Promise<EventOfRide[]> {
   const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
-  const filter = { rideId: { $in: rideIds }, kind: 'redelivery', outcome: { $in: ['waiting', 'delivered'] } } as const;
+  const toDefault = { kind: 'redelivery', endpointId: { $exists: false } } as const;
+  const filter = { rideId: { $in: rideIds }, ...toDefault, outcome: { $in: ['waiting', 'delivered'] } } as const;
   const projection = { rideId: 1, seq: 1 };
   const redelivered = new Set<string>();
   for await (const { rideId, seq } of attempts.find(filter, { projection })) redelivered.add(idOf(rideId, seq));

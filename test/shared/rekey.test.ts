@@ -6,6 +6,7 @@ import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shar
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
+import { addEndpoint, viewEndpointSecret } from '../../shared/keys/endpoints.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { rollSigningSecret } from '../../shared/keys/replace-secret.ts';
@@ -52,8 +53,12 @@ describe('rekey', () => {
   it('rekey re-encrypts every secret of an older key, and keeps its value', async () => {
     const made = await makeSome(7);
     const under = await make([next]);
+    const owned = { endpointId: 'endpoint_of_rekey', keyId: under.keyId, accountId };
+    const further = { url: 'https://partner.example/', events: ['ride.status' as const] };
+    const added = await addEndpoint(withKeys(old), owned, further);
     const before = await stored(under.keyId);
-    expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 7, remaining: 0 });
+    expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 8, remaining: 0 });
+    expect(await viewEndpointSecret(withKeys(next), owned)).to.equal(added?.signingSecret);
     for (const { keyId, signingSecret } of made) expect(await secretOf(keyId, next)).to.equal(signingSecret);
     expect(await stored(under.keyId)).to.equal(before);
     expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 0, remaining: 0 });

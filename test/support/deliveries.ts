@@ -41,10 +41,10 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
 
 /** Runs the job of a resend or test event once, like a worker. */
 export async function deliverResend(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
-  const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
+  const { keyId = '', endpointId } = (await attempts.findOne({ _id: attemptId })) ?? {};
   return deliverJob(
     ctx,
-    { attemptId, keyId },
+    { attemptId, keyId, ...(endpointId && { endpointId }) },
     { pool: 'webhooks', token: randomBase62(12), stopping: new AbortController().signal, ...run },
   );
 }

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type Account, AccountModel } from '../../shared/accounts/account.ts';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
-import { newAccountId } from '../../shared/base/ids.ts';
+import { newAccountId, newEndpointId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
+import { addEndpoint } from '../../shared/keys/endpoints.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';
@@ -65,12 +66,16 @@ export async function hostileAccount(api: TestApi, text = markup): Promise<Hosti
   const invitation = await newInvitation(api, account, 'finance', `${markup}3@partner.example`);
   await chooseDeskKey(account._id, 'desk key', keyId);
   await addPlace(account._id, 'place', { ...place, name: text });
+  const endpointId = newEndpointId();
+  const owned = { endpointId, keyId, accountId: account._id };
+  await addEndpoint(api.ctx.config, owned, { url: markupUrl, events: ['ride.status'] });
   const attemptId = await sendTestEvent(api.ctx, keyId, { accountId: account._id });
   return {
     account,
     visitor,
     params: {
       keyId,
+      endpointId,
       rideId,
       attemptId,
       seq: '1',

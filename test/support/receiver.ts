@@ -15,6 +15,7 @@ export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.m
 
 /** One event that a receiver got. */
 export interface Receipt {
+  path: string;
   headers: IncomingHttpHeaders;
   raw: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of a body.
@@ -85,7 +86,7 @@ async function startHttp({ answer = (response) => void response.end(), port = 0 
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const raw = Buffer.concat(chunks).toString('utf8');
-    const receipt = { headers: request.headers, raw, body: JSON.parse(raw) };
+    const receipt = { path: request.url ?? '', headers: request.headers, raw, body: JSON.parse(raw) };
     receipts.push(receipt);
     news.emit('receipt');
     answer(response, receipt);

@@ -29,7 +29,7 @@ function deliveryColumns({ keys, rides }: Omit<DeliveriesTableProps, 'attempts'>
       at: 'event',
       cell: (attempt) => (
         <span>
-          <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag kind={attempt.kind} />
+          <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag attempt={attempt} />
         </span>
       ),
     },

@@ -1,5 +1,5 @@
+import { sentEvents } from '../../shared/base/terms.ts';
 import { rideNames } from '../../shared/rides/list-rides.ts';
-import type { EventName } from '../../shared/rides/ride-types.ts';
 import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
@@ -78,15 +78,13 @@ function queryOf({ values, key, from, to }: ListFilters, after: string) {
   const chosen = oneOf(outcomeFilters, values.outcome);
   const outcome: readonly RecordedOutcome[] | RecordedOutcome | undefined =
     chosen === 'missed' ? missedOutcomes : chosen;
-  const event = oneOf(eventNames, values.event);
+  const event = oneOf(sentEvents, values.event);
   return { keyId: key?._id, outcome, event, from, to, after: after || undefined, limit: pageSize + 1 };
 }
 
 /** The outcomes of the filter "not delivered": the key or ride has a URL, but the event did not arrive. */
 const missedOutcomes = ['failed', 'timeout', 'blocked'] as const satisfies RecordedOutcome[];
 const outcomeFilters = ['missed', ...recordedOutcomes] as const;
-
-const eventNames = ['offer.received', 'ride.status'] as const satisfies EventName[];
 
 interface DeliveriesData extends DeliveriesTableProps {
   filters: ListFilters;
@@ -107,7 +105,9 @@ function deliveriesView(data: DeliveriesData): Document {
     test: key?.mode === 'test',
     hasErrors,
     scripts: ['live-page.js'],
-    lead: <p>Every attempt to send an event to your webhook. Each event is sent once; you can resend it.</p>,
+    lead: (
+      <p>Every attempt to send an event to your webhook. Each event is sent once to each URL; you can resend it.</p>
+    ),
     actions: <FindById />,
     children: (
       <>
@@ -131,7 +131,7 @@ function deliveriesView(data: DeliveriesData): Document {
             name="event"
             label="Event"
             value={values.event}
-            options={[['', 'All events'], ...eventNames.map((name) => [name, name] as const)]}
+            options={[['', 'All events'], ...sentEvents.map((name) => [name, name] as const)]}
           />
         </FilterForm>
         {!hasErrors && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}

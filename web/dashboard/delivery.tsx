@@ -30,7 +30,7 @@ interface DeliveryData {
 }
 
 function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
-  const { event, outcome, kind, rideId, seq, mode } = attempt;
+  const { event, outcome, rideId, seq, mode } = attempt;
   const name = eventText({ event, rideStatus: attempt.rideStatus ?? statusIn(event, attempt.body) });
   const waiting = [attempt, ...ofEvent].some((each) => each.outcome === 'waiting');
   return {
@@ -48,26 +48,16 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
     ),
     heading: (
       <span class="title-row">
-        Delivery of <code>{name}</code> <OutcomePill outcome={outcome} /> <KindTag kind={kind} />
+        Delivery of <code>{name}</code> <OutcomePill outcome={outcome} /> <KindTag attempt={attempt} />
       </span>
     ),
-    lead:
-      rideId && seq !== undefined ? (
-        <p>
-          Event {seq} of ride <RideLink rideId={rideId} />.{' '}
-          <a href={entryPath(rideId, `attempt-${attempt._id}`)}>Show it in the ride’s timeline</a>
-        </p>
-      ) : (
-        <p>
-          A test event for the webhook URL of a key. <a href={keyPath(attempt.keyId)}>Go to the key</a>
-        </p>
-      ),
+    lead: <Lead attempt={attempt} />,
     children: (
       <div class={ofEvent.length > 0 ? 'delivery' : undefined}>
         <div class="card detail">
           <AttemptDetail attempt={attempt} now={now}>
             {rideId && seq !== undefined && outcome !== 'waiting' && !attempt.erasedAt && (
-              <Resend rideId={rideId} seq={seq} />
+              <Resend rideId={rideId} seq={seq} endpointId={attempt.endpointId} />
             )}
           </AttemptDetail>
         </div>
@@ -75,6 +65,30 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
       </div>
     ),
   };
+}
+
+/** What was sent: an event of a ride, or a test event. */
+function Lead({ attempt: { _id, keyId, rideId, seq } }: { attempt: ShownAttempt }) {
+  if (!rideId) {
+    return (
+      <p>
+        A test event for a webhook URL of a key. <a href={keyPath(keyId)}>Go to the key</a>
+      </p>
+    );
+  }
+  if (seq === undefined) {
+    return (
+      <p>
+        A withdrawn offer on ride <RideLink rideId={rideId} />.
+      </p>
+    );
+  }
+  return (
+    <p>
+      Event {seq} of ride <RideLink rideId={rideId} />.{' '}
+      <a href={entryPath(rideId, `attempt-${_id}`)}>Show it in the ride’s timeline</a>
+    </p>
+  );
 }
 
 /** All attempts of the event, oldest first. */
@@ -88,7 +102,7 @@ function AttemptsOfEvent({ attempts, currentId }: { attempts: readonly AttemptSu
             <a href={attemptPath(attempt._id)} aria-current={attempt._id === currentId ? 'page' : undefined}>
               <OutcomePill outcome={attempt.outcome} />
               <span>{attempt.httpStatus ?? failureReason(attempt)?.name}</span>
-              <KindTag kind={attempt.kind} />
+              <KindTag attempt={attempt} />
               <span class="quiet">
                 <Time at={attempt.startedAt ?? attempt.at} />
               </span>

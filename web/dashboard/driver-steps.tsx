@@ -30,6 +30,7 @@ const stepWords: Record<TimerName, string> = {
   open: 'The bidding opens',
   route: 'The road is looked up',
   rebid: 'A new ride replaces this one',
+  withdrawn: 'The event of a withdrawn offer is sent',
   offer: 'A driver makes an offer',
   offer_2: 'A second driver makes an offer',
   offer_3: 'A third driver makes an offer',

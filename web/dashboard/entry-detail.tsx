@@ -34,7 +34,9 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
     );
   }
   const { event, attempt, outcome } = delivery;
-  const resend = outcome !== 'waiting' && canResend(event) && <Resend rideId={ride._id} seq={event.seq} />;
+  const resend = outcome !== 'waiting' && canResend(event) && (
+    <Resend rideId={ride._id} seq={event.seq} endpointId={attempt?.endpointId} />
+  );
   return (
     <>
       <div class="detail-head">

@@ -13,9 +13,18 @@ export const record = (
   action: AuditAction,
   keyId: string,
   form = sent.id,
+  about?: string,
 ) =>
   audit(
-    { _id: derivedAuditId(action, form), ...owner, action, keyId, member: account.member.email, from },
+    {
+      _id: derivedAuditId(action, form),
+      ...owner,
+      action,
+      keyId,
+      ...(about && { about }),
+      member: account.member.email,
+      from,
+    },
     service.now(),
   );
 

@@ -1,5 +1,6 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { type CreationLimit, contractLimit } from '../../shared/keys/api-key.ts';
+import type { EndpointFacts } from '../../shared/keys/endpoints.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, Fact, Secret, Section } from '../kit/blocks.tsx';
@@ -7,6 +8,7 @@ import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { Id, ModePill, Time } from '../kit/facts.tsx';
 import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from '../kit/key-parts.tsx';
 import { deliveriesOfKeyPath, keyPath } from '../kit/paths.ts';
+import { FurtherEndpoints } from './further-endpoints.tsx';
 
 interface KeyData {
   account: CurrentAccount;
@@ -17,6 +19,8 @@ interface KeyData {
   /** True if the service can send text messages. */
   texts: boolean;
   failing?: FailureStreak;
+  /** The further webhook URLs. */
+  endpoints: readonly EndpointFacts[];
   signingSecret?: string;
   /** The signing secret has just been rolled. */
   rolled?: boolean;
@@ -60,6 +64,7 @@ export function keyView(data: KeyData): Document {
         {canChange && (
           <>
             {webhook(data)}
+            <FurtherEndpoints endpoints={data.endpoints} />
             {data.texts && texting(data)}
             {signingSecretOf(data)}
             <section class="section" aria-label="Rename">

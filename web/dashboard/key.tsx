@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
+import { endpointsOf } from '../../shared/keys/endpoints.ts';
 import {
   findKey,
   type KeyFacts,
@@ -23,6 +24,7 @@ import { keyNameIn, lastFour } from '../kit/key-parts.tsx';
 import { page } from '../kit/page.tsx';
 import { attemptPath } from '../kit/paths.ts';
 import { builders } from '../kit/roles.ts';
+import { addForm, deleteForm } from './further-endpoints.tsx';
 import { record, recordNewKey } from './key-records.ts';
 import { keyShown, notReplaced, shownBefore } from './key-shown.tsx';
 import { keyView } from './key-view.tsx';
@@ -34,9 +36,10 @@ export const key = page('/keys/:keyId', {
   find: ({ param, owner }) => findKey(param('keyId'), owner),
   isClosed: (key, { sent }) => key.revokedAt && !key.forms?.some(({ id }) => id === sent.id),
   async read({ account, owner, service }, key) {
-    const [rides, health] = await Promise.all([
+    const [rides, health, endpoints] = await Promise.all([
       ridesByKey(account._id, [key._id], service.now()),
       deliveryHealth([key._id], owner),
+      endpointsOf(key._id),
     ]);
     const { egressAddresses } = service.config;
     const texts = canText(service.config);
@@ -47,6 +50,7 @@ export const key = page('/keys/:keyId', {
       texts,
       ridesCreated: rides.get(key._id) ?? 0,
       failing: health.get(key._id),
+      endpoints,
     };
   },
   view: keyView,
@@ -86,6 +90,8 @@ export const key = page('/keys/:keyId', {
         'url-removed': 'Webhook URL removed. Only rides with their own webhookUrl send events now.',
       },
     }),
+    endpoints: addForm,
+    'delete-endpoint': deleteForm,
     texting: form({
       anchor: '#texting',
       fields: {

@@ -14,6 +14,7 @@ import { confirm } from './confirm.tsx';
 import { testConsole } from './console.tsx';
 import { deliveries } from './deliveries.tsx';
 import { delivery } from './delivery.tsx';
+import { endpoint } from './endpoint.tsx';
 import { invitationRoutes } from './invitation.tsx';
 import { key } from './key.tsx';
 import { keys } from './keys-page.tsx';
@@ -43,7 +44,7 @@ export const pages: readonly Page[] = [
     testConsole,
     ...ridePageRoutes,
   ],
-  ...[keys, newKey, key, deliveries, delivery, usage, statement, signature, account, team],
+  ...[keys, newKey, key, endpoint, deliveries, delivery, usage, statement, signature, account, team],
 ];
 
 /** The pages that need no session. They come before the declared pages. */

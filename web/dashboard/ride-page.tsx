@@ -168,8 +168,9 @@ const sendAgain = form({
   path: '/rides/:rideId/events/:seq/send-again',
   roles: builders,
   async act(request) {
-    const { service, owner, requestId, sent, param } = request;
-    const event = { rideId: param('rideId'), seq: Number(param('seq')) };
+    const { service, owner, requestId, sent, param, text } = request;
+    const endpointId = text('endpointId') || undefined;
+    const event = { rideId: param('rideId'), seq: Number(param('seq')), endpointId };
     try {
       const attemptId = await redeliver(service, event, { ...owner, requestId, form: sent.id });
       return { redirectTo: entryPath(event.rideId, `attempt-${attemptId}`) };

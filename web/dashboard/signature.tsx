@@ -108,7 +108,11 @@ function CheckForm({ sent }: { sent?: SentRequest }) {
       <Field id="body" label="Raw body" hint="The bytes that arrived, before anything parsed them.">
         <textarea {...ofField('body')} class="mono" rows={6} value={sent?.body} />
       </Field>
-      <Field id="secret" label="Signing secret" hint="Of the key that created the ride. It stays on this page.">
+      <Field
+        id="secret"
+        label="Signing secret"
+        hint="Of the key that created the ride, or of the endpoint. It stays on this page."
+      >
         <input {...ofField('secret')} class="mono" placeholder="whsec_…" />
       </Field>
       <div>

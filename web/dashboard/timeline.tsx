@@ -161,7 +161,7 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
               <a class="attempt" {...link(delivery.id)}>
                 <OutcomePill outcome={delivery.outcome} />
                 <span class="about">{aboutDelivery(delivery)}</span>
-                {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
+                {delivery.attempt && <KindTag attempt={delivery.attempt} />}
               </a>
             </li>
           ))}

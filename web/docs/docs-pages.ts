@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Operation } from '../../shared/base/operation.ts';
+import { sentEvents } from '../../shared/base/terms.ts';
 import { projectFolder } from '../../shared/base/version.ts';
-import { eventSchemas } from '../../shared/rides/events.ts';
 import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
@@ -58,10 +58,7 @@ export interface PageNames {
 
 export function namesOfPages({ partner, driver }: Operations): PageNames {
   const below: PageNames['below'] = {
-    reference: [
-      ...partner.map(({ id }) => operationPageName('partner', id)),
-      ...Object.keys(eventSchemas).map(eventPageName),
-    ],
+    reference: [...partner.map(({ id }) => operationPageName('partner', id)), ...sentEvents.map(eventPageName)],
     'drivers-reference': driver.map(({ id }) => operationPageName('driver', id)),
   };
   const generated = Object.entries(below).flatMap(([name, pages]) => [name, ...pages]);

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { eventSchemas } from '../../shared/rides/events.ts';
+import { sentEvents } from '../../shared/base/terms.ts';
 
 interface Header {
   required: boolean;
@@ -13,7 +13,7 @@ export const eventHeaders = {
   'X-Service-Event': {
     required: true,
     description: 'Name of the event.',
-    schema: { title: 'EventName', type: 'string', enum: Object.keys(eventSchemas) },
+    schema: { title: 'SentEvent', type: 'string', enum: sentEvents },
     example: 'ride.status',
   },
   'X-Service-Signature': {
@@ -30,7 +30,7 @@ export const eventHeaders = {
   },
   'X-Service-Sequence': {
     required: true,
-    description: 'Number of the event within its ride, from 1, without gaps.',
+    description: 'Number of the event within its ride, from 1, without gaps. Only `offer.withdrawn` has none.',
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },

@@ -2,10 +2,10 @@ import type Joi from 'joi';
 import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Operation, tags } from '../../shared/base/operation.ts';
+import { type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
-import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
-import { month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
-import type { EventName } from '../../shared/rides/ride-types.ts';
+import { eventExamples, sentEventSchemas } from '../../shared/rides/events.ts';
+import { endpointId, month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { Components, type EnumStyle } from './components.ts';
 import type { Operations } from './docs-pages.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
@@ -22,7 +22,7 @@ const apis = {
     guides: `Guides, verifiers and a quick start: ${exampleBaseUrl}/docs`,
     server: 'The paths under `/v1` are also served under the older `/api/v1`.',
     base: '/v1',
-    events: Object.keys(eventSchemas) as EventName[],
+    events: sentEvents,
     key: 'A secret key: `Authorization: Bearer svc_test_...`.',
   },
   driver: {
@@ -34,10 +34,10 @@ const apis = {
     events: [],
     key: "A driver's secret key: `Authorization: Bearer svc_driver_...`.",
   },
-} as const satisfies Record<Audience, { events: EventName[]; [text: string]: unknown }>;
+} as const satisfies Record<Audience, { events: readonly SentEvent[]; [text: string]: unknown }>;
 
 /** The schemas of path parameters. Only drivers' paths have an offer. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, sequence, month };
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId, endpointId, sequence, month };
 
 /**
  * The OpenAPI document for partners or for drivers, built from the schemas of the routes and presenters. `version` is
@@ -185,14 +185,14 @@ function errorResponses(codes: readonly ErrorCode[], components: Components): Re
   );
 }
 
-function describeEvent(name: EventName, components: Components): Webhook {
-  const schema = eventSchemas[name];
+function describeEvent(name: SentEvent, components: Components): Webhook {
+  const schema = sentEventSchemas[name];
   return {
     operationId: `on_${name}`.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary: name,
     description: `${schema.description} For sending and verification, see [Webhooks](${exampleBaseUrl}/docs/webhooks).`,
     tags: [eventTag[0]],
-    parameters: (Object.keys(eventHeaders) as EventHeader[]).map((header) => ({
+    parameters: headersOf(name).map((header) => ({
       name: header,
       in: 'header',
       ...eventHeaders[header],
@@ -208,6 +208,13 @@ function describeEvent(name: EventName, components: Components): Webhook {
     },
   };
 }
+
+/** `offer.withdrawn` has no number, and cannot be sent as a test event or again. */
+const headersOf = (name: SentEvent): EventHeader[] =>
+  (Object.keys(eventHeaders) as EventHeader[]).filter(
+    (header) =>
+      name !== 'offer.withdrawn' || !['X-Service-Sequence', 'X-Service-Test', 'X-Service-Redelivery'].includes(header),
+  );
 
 const namedExamples = (examples: Readonly<Record<string, object>>) =>
   Object.fromEntries(

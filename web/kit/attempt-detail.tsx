@@ -4,7 +4,7 @@ import type { EventDelivery, ShownAttempt } from '../../shared/webhooks/ride-his
 import { CodeBlock, Fact, Part } from './blocks.tsx';
 import { Id, msText, None, Time } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
-import { attemptPath, ridePath, signatureOfAttemptPath } from './paths.ts';
+import { attemptPath, endpointPath, ridePath, signatureOfAttemptPath } from './paths.ts';
 import { Phases } from './phases.tsx';
 
 /** One attempt: the failure reason with its remedy, the answer, the time by phase, and the request as sent. */
@@ -40,6 +40,11 @@ export function AttemptDetail({
         <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested'}>
           <Time at={attempt.startedAt ?? attempt.at} />
         </Fact>
+        {attempt.endpointId && (
+          <Fact name="Endpoint">
+            <Id id={attempt.endpointId} href={endpointPath(attempt.keyId, attempt.endpointId)} />
+          </Fact>
+        )}
         <Fact name="Attempt">
           <Id id={attempt._id} href={attemptPath(attempt._id)} />
         </Fact>
@@ -184,9 +189,11 @@ function indented(json: string): string {
   }
 }
 
-export function Resend({ rideId, seq }: { rideId: string; seq: number }) {
+/** The form that sends an event again, to the URL of the ride or key or to a further endpoint. */
+export function Resend({ rideId, seq, endpointId }: { rideId: string; seq: number; endpointId?: string }) {
   return (
     <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="resend">
+      {endpointId && <input type="hidden" name="endpointId" value={endpointId} />}
       <button class="btn second" type="submit">
         Resend
       </button>

@@ -1,12 +1,5 @@
-import type { Mode } from '../../shared/base/terms.ts';
-import type {
-  Actor,
-  AutoAccept,
-  CancelReason,
-  DeliveryOutcome,
-  EventName,
-  RideStatus,
-} from '../../shared/rides/ride-types.ts';
+import type { Mode, SentEvent } from '../../shared/base/terms.ts';
+import type { Actor, AutoAccept, CancelReason, DeliveryOutcome, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
 import { CopyButton } from './blocks.tsx';
 import { keyPath, ridePath } from './paths.ts';
@@ -129,7 +122,7 @@ export function StatusPill({ status }: { status: RideStatus }) {
 }
 
 /** The name of an event with the status that it reports: `ride.status: arrived`. */
-export const eventText = ({ event, rideStatus }: { event: EventName; rideStatus?: RideStatus }): string =>
+export const eventText = ({ event, rideStatus }: { event: SentEvent; rideStatus?: RideStatus }): string =>
   rideStatus ? `${event}: ${rideStatus}` : event;
 
 export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
@@ -153,10 +146,19 @@ export function ModePill({ mode }: { mode: Mode }) {
   return <span class={`mode ${mode}`}>{mode}</span>;
 }
 
-/** Marks a test event or a resend. The first attempt of an event has no mark. */
-export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
-  if (kind === 'event') return null;
-  return <span class="tag">{kind === 'test' ? 'test event' : 'resent'}</span>;
+/** Marks a test event, a resend, and an attempt for a further endpoint. */
+export function KindTag({ attempt: { kind, endpointId } }: { attempt: Pick<AttemptRecord, 'kind' | 'endpointId'> }) {
+  return (
+    <>
+      {kind !== 'event' && <span class="tag">{kind === 'test' ? 'test event' : 'resent'}</span>}
+      {kind !== 'event' && endpointId && ' '}
+      {endpointId && (
+        <span class="tag" title={endpointId}>
+          endpoint …{endpointId.slice(-4)}
+        </span>
+      )}
+    </>
+  );
 }
 
 /** A dash for a missing value. */

@@ -3,6 +3,9 @@
 export const keysPath = '/dashboard/keys';
 export const keyPath = (keyId: string): string => `${keysPath}/${keyId}`;
 
+export const endpointPath = (keyId: string, endpointId: string): string =>
+  `${keyPath(keyId)}/endpoints/${encodeURIComponent(endpointId)}`;
+
 export const ridesPath = '/dashboard/rides';
 export const ridesOfKeyPath = (keyId: string): string => `${ridesPath}?key=${keyId}`;
 export const ridePath = (rideId: string): string => `${ridesPath}/${encodeURIComponent(rideId)}`;

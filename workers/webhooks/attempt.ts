@@ -2,18 +2,21 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import type { SentEvent } from '../../shared/base/terms.ts';
 import { inSpan, type SpanEnd } from '../../shared/base/tracing.ts';
 import {
   type DeliverySettings,
-  deliverySettings,
+  type Destination,
+  EndpointClosed,
   heldSettingsMaxAgeMs,
   holdDeliverySettings,
+  settingsFor,
   settingsMaxAgeMs,
 } from '../../shared/keys/delivery-settings.ts';
 import { AttemptError } from '../../shared/outbound/attempt-outcome.ts';
 import { type Attempt, type SendResult, send } from '../../shared/outbound/send.ts';
 import type { Trace } from '../../shared/outbound/trace.ts';
-import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
+import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride-types.ts';
 import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { ageMs, type ClockReading, type HeldClaim, readClocks, renewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
@@ -32,34 +35,35 @@ export type SettingsOrOutcome = TimedSettings | Pick<AttemptReport, 'outcome' | 
  * it reads them again. Call it before claiming the event: the request must be written soon after the claim, and a slow
  * MongoDB would use up that time.
  */
-export function prefetchSettings(ctx: Context, keyId: string): () => Promise<SettingsOrOutcome> {
+export function prefetchSettings(ctx: Context, to: Destination): () => Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
-  const begun = readSettings(ctx, keyId);
+  const begun = readSettings(ctx, to);
   begun.catch(() => {}); // The returned function rejects with this error. It may never be called.
   return async () => {
     const settings = await begun;
-    return ageMs(askedAt) <= settingsMaxAgeMs ? settings : readSettings(ctx, keyId);
+    return ageMs(askedAt) <= settingsMaxAgeMs ? settings : readSettings(ctx, to);
   };
 }
 
-async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
+async function readSettings(ctx: Context, to: Destination): Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
   try {
-    return { ...(await deliverySettings(ctx.config, keyId)), askedAt };
+    return { ...(await settingsFor(ctx.config, to)), askedAt };
   } catch (error) {
     if (error instanceof SecretsKeyMissing) return { outcome: 'unable', reason: secretsKeyMissing };
     if (error instanceof SecretDamaged) return { outcome: 'failed', reason: 'signing_secret_damaged' };
+    if (error instanceof EndpointClosed) return { outcome: 'failed', reason: error.reason };
     if (error instanceof AppError && error.code === 'not_found') return { outcome: 'failed', reason: 'no_key_record' };
     throw error;
   }
 }
 
 /** The event that an attempt sends, and its destination. */
-export interface OutgoingEvent {
-  keyId: string;
-  event: EventName;
+export interface OutgoingEvent extends Destination {
+  event: SentEvent;
   eventId: string;
-  seq: number;
+  /** Missing for `offer.withdrawn`. */
+  seq?: number;
   /** The exact text that is signed and sent. */
   body: string;
   /** The ride's own URL, which overrides the key's. */
@@ -84,12 +88,12 @@ export async function attempt(
   trace: Trace,
 ): Promise<AttemptReport> {
   if ('outcome' in settings) return { ...settings, durationMs: 0 };
-  const { keyId, body } = outgoing;
+  const { body } = outgoing;
   const url = outgoing.webhookUrl ?? settings.webhookUrl;
   if (!url) return { outcome: 'no_url', durationMs: 0 };
 
   const claim = renewableClaim(ctx, held);
-  const current = renewableSettings(ctx.config, keyId, settings);
+  const current = renewableSettings(ctx.config, outgoing, settings);
   const message: Attempt = {
     url,
     body,
@@ -102,10 +106,10 @@ export async function attempt(
     renewClaim: async () => {
       const [isOurs, renewed] = await Promise.all([
         claim.ifFresh() !== null || claim.renew(),
-        current.ifFresh() ?? current.renew(),
+        current.ifFresh() ?? current.renew().catch(nullIfClosed),
       ]);
       // This connection leads to the previous URL, so nothing is sent on it. The next run of the job uses the new URL.
-      if ((outgoing.webhookUrl ?? renewed.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
+      if ((outgoing.webhookUrl ?? renewed?.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
       return isOurs;
     },
   };
@@ -125,8 +129,14 @@ export async function attempt(
   };
 }
 
+/** The endpoint was turned off or deleted while the attempt connected. The next run records that. */
+function nullIfClosed(error: unknown): null {
+  if (error instanceof EndpointClosed) return null;
+  throw error;
+}
+
 /** Settings that can be read again while an attempt connects. */
-function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: TimedSettings) {
+function renewableSettings(config: Pick<Config, 'secrets'>, to: Destination, first: TimedSettings) {
   let settings = first;
   let maxAgeMs = settingsMaxAgeMs;
   let reads = 0;
@@ -141,7 +151,7 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
       reads += 1;
       const isHeld = reads > 1;
       const askedAt = readClocks();
-      const read = await (isHeld ? holdDeliverySettings : deliverySettings)(config, keyId);
+      const read = await settingsFor(config, to, isHeld ? holdDeliverySettings : undefined);
       settings = { ...read, askedAt };
       maxAgeMs = isHeld ? heldSettingsMaxAgeMs : settingsMaxAgeMs;
       return settings;

@@ -12,6 +12,7 @@ import { type FinishedRun, type JobResult, type Run, withLogLine } from '../hand
 import { attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
+import { storeCopiesOf } from './copies.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
 import { noteOutcome } from './report/account-outcomes.ts';
 import { recordAttempt } from './report/attempt-log.ts';
@@ -41,6 +42,7 @@ export async function deliverEvent(
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
 
   await bringNamedSuccessors(ctx, [{ rideId, event: claimed.event }]);
+  await storeCopiesOf(ctx, claimed, settings);
 
   const trace = newTrace();
   // Both attempts are made at the same time, so that a run does not take longer than 8 s.

@@ -18,8 +18,8 @@ import { enterLane } from './slow-lane.ts';
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);
   // Begins before the lane is known, because both reads may wait for a batch.
-  const readSettings = prefetchSettings(ctx, job.keyId);
-  const leave = await enterLane(ctx, job.keyId, run.pool);
+  const readSettings = prefetchSettings(ctx, job);
+  const leave = await enterLane(ctx, receiverOf(job), run.pool);
   if (!leave) return moveToSlowLane(ctx, job);
   try {
     return await ('attemptId' in job ? resend(ctx, job, run, readSettings) : deliverEvent(ctx, job, run, readSettings));
@@ -28,9 +28,13 @@ export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) 
   }
 };
 
+/** What the lanes count by: the key, or its further endpoint, so that a slow one does not delay the others. */
+const receiverOf = (job: DeliveryJob | AttemptJob): string => ('attemptId' in job && job.endpointId) || job.keyId;
+
 async function moveToSlowLane(ctx: Context, job: DeliveryJob | AttemptJob): Promise<JobResult> {
   const { keyId } = job;
-  if ('attemptId' in job) await enqueueAttempt(ctx, { _id: job.attemptId, keyId }, 'webhooks-slow');
+  if ('attemptId' in job)
+    await enqueueAttempt(ctx, { _id: job.attemptId, keyId, endpointId: job.endpointId }, 'webhooks-slow');
   else
     await enqueueNextDelivery(ctx, { _id: job.rideId, keyId, settledSeq: job.seq - 1, seq: job.seq }, 'webhooks-slow');
   return { result: 'handed to webhooks-slow' };

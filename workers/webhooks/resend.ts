@@ -1,12 +1,12 @@
 import type { Context } from '../../shared/base/context.ts';
-import { eventId } from '../../shared/base/ids.ts';
+import { eventId, withdrawnEventId } from '../../shared/base/ids.ts';
 import { countDelivery } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { AttemptJob } from '../../shared/base/queues.ts';
 import { newTrace, type Trace, traceFields, waitUntilDrained } from '../../shared/outbound/trace.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
+import { enqueueNextRedeliveries, laneOf, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
@@ -30,9 +30,10 @@ const throttleMs = 1_000;
 type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
 
 /**
- * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before. It works
- * like the automatic attempt of an event, but has its own claim and does not change the ride. The redeliveries of a
- * ride run in order: each one adds the job of the next when it finishes. `readSettings` resolves with the
+ * Makes one resend: an attempt that a person requested, for a test event or for an event that was sent before; or the
+ * one attempt of an event for a further endpoint. It works like the automatic attempt of an event, but has its own claim
+ * and does not change the ride. Those of a ride for one destination run in order: each one adds the job of the next when
+ * it finishes. `readSettings` resolves with the
  * settings of the key.
  */
 export async function resend(
@@ -42,10 +43,13 @@ export async function resend(
   readSettings: () => Promise<SettingsOrOutcome>,
 ): Promise<JobResult> {
   const { attemptId, keyId } = job;
-  const asked = await attempts.findOne({ _id: attemptId }, { projection: { rideId: 1, kind: 1, state: 1 } });
+  const asked = await attempts.findOne(
+    { _id: attemptId },
+    { projection: { rideId: 1, endpointId: 1, kind: 1, state: 1 } },
+  );
   const rideId = asked?.rideId;
   if (!asked || asked.state === 'done') return finish(ctx, rideId, { result: 'done' });
-  if (rideId !== undefined && !(await isNext(attemptId, rideId))) return { result: 'not_its_turn' };
+  if (rideId !== undefined && !(await isNext(asked, rideId))) return { result: 'not_its_turn' };
 
   const settings = await readSettings();
   const isThrottled = asked.kind === 'redelivery' && !('outcome' in settings);
@@ -78,12 +82,12 @@ export async function resend(
   // later.
   if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});
   const result = report(ctx, job, run, claimed.record, delivery);
-  if (outcome === 'timeout') await markSlow(ctx, keyId);
+  if (outcome === 'timeout') await markSlow(ctx, job.endpointId ?? keyId);
   return finish(ctx, rideId, result);
 }
 
-const isNext = async (attemptId: string, rideId: string): Promise<boolean> =>
-  (await nextRedeliveries([rideId])).get(rideId)?._id === attemptId;
+const isNext = async (asked: Pick<AttemptRecord, '_id' | 'rideId' | 'endpointId'>, rideId: string): Promise<boolean> =>
+  (await nextRedeliveries([rideId])).get(laneOf(asked))?._id === asked._id;
 
 /** The event to send, or the reason why the resend fails without an attempt. */
 async function outgoingOrReason(
@@ -98,8 +102,12 @@ async function outgoingOrReason(
 
 /** The event to send, or null if its body was erased. */
 async function outgoingOf(record: AttemptRecord): Promise<OutgoingEvent | null> {
-  const { _id, keyId, kind, event, body, rideId, seq, requestId } = record;
-  const asked = { keyId, event, rideId, requestId };
+  const { _id, keyId, endpointId, kind, event, body, rideId, seq, offerId, requestId } = record;
+  const asked = { keyId, endpointId, event, rideId, requestId };
+  if (rideId && offerId) {
+    const isErased = await rides.findOne({ _id: rideId, erasedAt: { $exists: true } }, { projection: { _id: 1 } });
+    return body && !isErased ? { ...asked, eventId: withdrawnEventId(rideId, offerId), body } : null;
+  }
   if (kind === 'test' || rideId === undefined || seq === undefined) {
     return body ? { ...asked, eventId: eventId(_id, 1), seq: 1, body, mark: { 'X-Service-Test': 'true' } } : null;
   }
@@ -109,7 +117,12 @@ async function outgoingOf(record: AttemptRecord): Promise<OutgoingEvent | null> 
   );
   const eventAsSent = { ...asked, eventId: eventId(rideId, seq), seq, body: ride?.events[0]?.body ?? '' };
   if (!eventAsSent.body) return null;
-  return { ...eventAsSent, webhookUrl: ride?.webhookUrl, mark: { 'X-Service-Redelivery': 'true' } };
+  return {
+    ...eventAsSent,
+    // The URL of a ride replaces only the key's default one.
+    ...(!endpointId && { webhookUrl: ride?.webhookUrl }),
+    ...(kind === 'redelivery' && { mark: { 'X-Service-Redelivery': 'true' } }),
+  };
 }
 
 /** The time since the resend was requested or due (ms). */
@@ -150,7 +163,12 @@ function report(
 ): FinishedRun {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'manual attempt');
+  return withLogLine(
+    log,
+    { result: outcome, event, httpStatus, reason, durationMs },
+    fields,
+    kind === 'event' ? 'delivery' : 'manual attempt',
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { SignatureError } from './errors.ts';
-import type { EventPage, Operations, RideEvent } from './generated.ts';
+import type { EventPage, Operations, ReceivedEvent, RideEvent } from './generated.ts';
 import { constructEvent } from './signature.ts';
 
 export interface FollowOptions {
@@ -62,13 +62,14 @@ export class Follower implements AsyncIterable<RideEvent> {
   }
 
   /** Takes a request to your receiver. Throws a SignatureError if it does not come from the service. */
-  receive(rawBody: Uint8Array | string, headers: IncomingHttpHeaders | Headers): RideEvent {
+  receive(rawBody: Uint8Array | string, headers: IncomingHttpHeaders | Headers): ReceivedEvent {
     const { secret } = this.#options;
     if (!secret?.length) throw new Error('follow needs the secret');
     const header = (name: string) => (headers instanceof Headers ? headers.get(name) : headers[name]) ?? undefined;
     const event = constructEvent(rawBody, header('x-service-signature') as string | undefined, secret);
-    // The ride of a test event does not exist.
-    if (header('x-service-test') !== 'true' && this.#waiting.length < mostWaiting) this.#waiting.push(event);
+    // The ride of a test event does not exist, and `offer.withdrawn` has no place among the events of its ride.
+    const isNext = header('x-service-test') !== 'true' && 'sequence' in event;
+    if (isNext && this.#waiting.length < mostWaiting) this.#waiting.push(event);
     this.#wake();
     return event;
   }

@@ -731,6 +731,53 @@ export type EventResent = {
   attemptId: string;
 };
 
+export type SentEvent = 'offer.received' | 'ride.status' | 'offer.withdrawn';
+
+export type WebhookEndpoint = {
+  /** The id of a webhook endpoint. */
+  endpointId: string;
+  /** The URL to which the events are sent. */
+  url: string;
+  /** The events that are sent to it. */
+  events: Array<SentEvent>;
+  /** `false` while it is turned off in the dashboard. */
+  enabled: boolean;
+};
+
+export type WebhookEndpointList = {
+  /** The default URL of the key first, if it has one: its `endpointId` is `default`. */
+  endpoints: Array<WebhookEndpoint>;
+};
+
+export type NewWebhookEndpoint = {
+  /** Where to send the events. HTTPS, to a public address. */
+  url: string | null;
+  /** The events to send. Default, also for an empty list: `offer.received` and `ride.status`. */
+  events?: Array<SentEvent>;
+};
+
+export type WebhookEndpointAdded = {
+  /** Always `true`: a failure has another status. */
+  success: true;
+  /** The id of a webhook endpoint. */
+  endpointId: string;
+  /** The URL to which the events are sent. */
+  url: string;
+  /** The events that are sent to it. */
+  events: Array<SentEvent>;
+  /** `false` while it is turned off in the dashboard. */
+  enabled: boolean;
+  /** The secret that signs what is sent to this endpoint. Store it: the API does not show it again. */
+  signingSecret: string;
+};
+
+export type WebhookEndpointDeleted = {
+  /** Always `true`: a failure has another status. */
+  success: true;
+  /** The id of a webhook endpoint. */
+  endpointId: string;
+};
+
 export type StatementMonth = {
   /** A month in UTC. */
   month: string;
@@ -837,12 +884,43 @@ export type ServiceInformation = {
   additionalEndpoints: Array<string>;
 };
 
+/** An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it. */
+export type OfferWithdrawnEvent = {
+  /** The name of the event. */
+  event: 'offer.withdrawn';
+  /** The id of the ride. */
+  rideId: string;
+  offer: Offer;
+  /** The fare that you offer, in USD. */
+  fare: number;
+  /** URL of the public live map. It needs no key. */
+  trackUrl: string;
+  /** When the offer was withdrawn, as Unix time in milliseconds. */
+  at: number;
+  /** The time of the pickup, as Unix time in milliseconds. Present if you gave one. */
+  pickupAt?: number;
+  /** From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`. */
+  biddingOpensAt?: number;
+  /** The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride. */
+  replaces?: string;
+  /** Your own name for the ride. Present if you gave one. */
+  reference?: string;
+  /** Your own entries, sorted by name. Present if you gave any. */
+  metadata?: Record<string, string>;
+  /** `true` for a ride created with a test key; absent otherwise. */
+  testMode?: true;
+  /** The id of the event, as in `X-Service-Event-Id`. */
+  eventId: string;
+};
+
 /** The codes of errors. New codes may be added. */
 export type ErrorCode =
   | 'bidding_not_open'
   | 'bidding_over'
   | 'body_erased'
   | 'driver_busy'
+  | 'endpoint_not_found'
+  | 'endpoints_full'
   | 'event_not_found'
   | 'fare_not_higher'
   | 'headers_too_large'
@@ -873,8 +951,11 @@ export type ErrorCode =
   | 'wrong_pin'
   | (string & {});
 
-/** The body of an event. */
+/** The body of an event that has a number. */
 export type RideEvent = OfferReceivedEvent | RideStatusEvent;
+
+/** The body of a request to a receiver. */
+export type ReceivedEvent = OfferReceivedEvent | RideStatusEvent | OfferWithdrawnEvent;
 
 export interface CallOptions {
   /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
@@ -1019,6 +1100,21 @@ export abstract class Operations {
   /** Resend an event. */
   resendEvent(rideId: string, sequence: number, options: CallOptions = {}): Promise<EventResent> {
     return this.send({ method: 'POST', path: `/v1/rides/${encodeURIComponent(rideId)}/events/${encodeURIComponent(sequence)}/resend` }, options);
+  }
+
+  /** List your webhook endpoints. */
+  listWebhookEndpoints(options: CallOptions = {}): Promise<WebhookEndpointList> {
+    return this.send({ method: 'GET', path: `/v1/webhook-endpoints` }, options);
+  }
+
+  /** Add a webhook endpoint. */
+  addWebhookEndpoint(body: NewWebhookEndpoint, options: CallOptions = {}): Promise<WebhookEndpointAdded> {
+    return this.send({ method: 'POST', path: `/v1/webhook-endpoints`, body }, options);
+  }
+
+  /** Delete a webhook endpoint. */
+  deleteWebhookEndpoint(endpointId: string, options: CallOptions = {}): Promise<WebhookEndpointDeleted> {
+    return this.send({ method: 'DELETE', path: `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}` }, options);
   }
 
   /** List your statements. */

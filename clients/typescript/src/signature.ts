@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SignatureError } from './errors.ts';
-import type { RideEvent } from './generated.ts';
+import type { ReceivedEvent } from './generated.ts';
 
 const longestAgeSeconds = 300;
 
@@ -13,7 +13,7 @@ export function constructEvent(
   rawBody: Uint8Array | string,
   signature: string | undefined,
   secret: string | readonly string[],
-): RideEvent {
+): ReceivedEvent {
   const [, t, v1] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(signature ?? '') ?? [];
   if (!t || !v1) throw new SignatureError('X-Service-Signature is missing or has another form');
   const isGenuine = [secret].flat().some((one) => {

@@ -29,6 +29,7 @@ export const copyOrder: readonly string[] = [
   'trip_sums',
   'statement_parts',
   'drivers',
+  'endpoints',
   'keys',
   'audit',
   'accounts',

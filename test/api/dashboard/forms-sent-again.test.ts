@@ -9,7 +9,8 @@ import { SessionModel, startSession } from '../../../shared/accounts/session.ts'
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
-import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
+import { settingsFor } from '../../../shared/keys/delivery-settings.ts';
+import { addEndpoint, endpointsOf } from '../../../shared/keys/endpoints.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { openMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
@@ -57,6 +58,17 @@ interface FormCase {
   needsNoId?: true;
 }
 
+/** A form of a further endpoint of the key. */
+const ofEndpoint = {
+  params: ({ key }: World) => ({ endpointId: `endpoint_of_${key._id}` }),
+  prepare: ({ ctx, key: { _id: keyId, accountId } }: World) =>
+    addEndpoint(
+      ctx.config,
+      { endpointId: `endpoint_of_${keyId}`, keyId, accountId },
+      { url: 'https://partner.example/second', events: ['ride.status'] },
+    ),
+};
+
 /** Every form of a signed-in person. The sign-in forms have their own test (sign-in-repeated.test.ts). */
 const cases: Record<string, FormCase> = {
   '/sign-out': { status: 303, needsNoId: true },
@@ -68,6 +80,16 @@ const cases: Record<string, FormCase> = {
   '/keys': { status: 200, fields: () => ({ name: 'Night desk', mode: 'live' }) },
   '/keys/:keyId/name': { status: 303, fields: () => ({ name: 'Night desk' }) },
   '/keys/:keyId/webhook-url': { status: 303, fields: () => ({ webhookUrl: 'https://partner.example/other' }) },
+  '/keys/:keyId/endpoints': {
+    status: 303,
+    fields: () => ({ url: 'https://partner.example/second', events: 'ride.status' }),
+  },
+  '/keys/:keyId/endpoints/:endpointId/test-event': { status: 303, ...ofEndpoint },
+  '/keys/:keyId/endpoints/:endpointId/turn-off': { status: 303, ...ofEndpoint },
+  '/keys/:keyId/endpoints/:endpointId/turn-on': { status: 303, ...ofEndpoint },
+  '/keys/:keyId/endpoints/:endpointId/signing-secret': { status: 200, ...ofEndpoint },
+  '/keys/:keyId/endpoints/:endpointId/roll-secret': { status: 200, ...ofEndpoint, fields: () => ({ seen: '0' }) },
+  '/keys/:keyId/endpoints/:endpointId/delete': { status: 303, ...ofEndpoint },
   '/keys/:keyId/texting': { status: 303, fields: () => ({ texting: 'yes' }) },
   '/keys/:keyId/test-event': { status: 303 },
   '/keys/:keyId/signing-secret': { status: 200 },
@@ -233,6 +255,7 @@ describe('a repeated form of the dashboard', () => {
         isRotated: _id === key._id && hash !== key.hash,
         isRolled: _id === key._id && signingSecret !== key.signingSecret,
       })),
+      endpoints: (await endpointsOf(key._id)).map(({ url, disabledAt }) => `${url} ${disabledAt ? 'off' : 'on'}`),
       attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
       rides: ridden.map(({ status, seq, offers, events, driverNotes = [] }) => ({
         notes: driverNotes.map(({ text }) => text),
@@ -267,15 +290,23 @@ describe('a repeated form of the dashboard', () => {
     return { world, address, send };
   }
 
+  /** The signing secrets of a key and of its endpoints. */
+  async function secretsOf({ _id: keyId }: ApiKey): Promise<string[]> {
+    const further = await endpointsOf(keyId);
+    const all = [{ keyId }, ...further.map(({ _id: endpointId }) => ({ keyId, endpointId }))];
+    const settings = await Promise.all(all.map((each) => settingsFor(api.ctx.config, each)));
+    return settings.map(({ signingSecret }) => signingSecret);
+  }
+
   /** Describes an answer: its status and redirect, and for each secret on the page whether it still works. */
   async function answerOf({ status, html, headers }: PageAnswer, { key }: World) {
     const shown = (testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
     const [newKey, secret] = [shown('new-key'), shown('signing-secret')];
     const secrets = [
       ...(newKey ? [(await clientOf(api.url, newKey).get('')).status === 200] : []),
-      ...(secret ? [(await deliverySettings(api.ctx.config, key._id)).signingSecret === secret] : []),
+      ...(secret ? [(await secretsOf(key)).includes(secret)] : []),
     ];
-    const path = headers.get('location')?.replaceAll(/(att|ride|key)_\w+/g, '$1');
+    const path = headers.get('location')?.replaceAll(/(att|ride|key|endpoint)_\w+/g, '$1');
     return { status, path, secrets };
   }
 

@@ -192,7 +192,7 @@ describe('the dashboard: keys', () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };
-    const facts = { account: visitor.account, key, ridesCreated: 0, texts: false };
+    const facts = { account: visitor.account, key, ridesCreated: 0, texts: false, endpoints: [] };
     const html = keyPage({ ...facts, failing });
     expect(html).to.include('7 in a row').and.include('2026-02-03 00:00 UTC');
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);

@@ -4,11 +4,12 @@ import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
-import { eventSchemas } from '../../../shared/rides/events.ts';
+import { sentEventSchemas } from '../../../shared/rides/events.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { storeOwedWithdrawals } from '../../../shared/webhooks/withdrawn-offers.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
@@ -40,6 +41,12 @@ describe('documented answers to partners', () => {
     event_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       return caller.run(operation, { rideId, sequence: 2 });
+    },
+    endpoint_not_found: (operation) => caller.run(operation),
+    endpoints_full: async (operation) => {
+      const add = () => caller.run(operation, { body: { url: 'https://partner.example/events' } });
+      for (let added = 0; added < 4; added += 1) await add();
+      return add();
     },
     not_sent_yet: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -161,12 +168,19 @@ describe('documented answers to partners', () => {
     const saw = (name: string, value: unknown) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
 
-    const sawEvent = (event: { event: keyof typeof eventSchemas }) => {
-      const { title } = eventSchemas[event.event];
+    const sawEvent = (event: { event: keyof typeof sentEventSchemas }) => {
+      const { title } = sentEventSchemas[event.event];
       expect(schemaProblem(title as string, event)).to.equal(undefined);
       saw(title as string, event);
     };
 
+    const endpoint = { url: 'https://partner.example/second', events: ['offer.withdrawn'] };
+    const { body: added } = await partner.post('/webhook-endpoints', endpoint);
+    saw('WebhookEndpointAdded', added);
+    const { body: listedEndpoints } = await partner.get('/webhook-endpoints');
+    saw('WebhookEndpointList', listedEndpoints);
+    saw('WebhookEndpoint', listedEndpoints.endpoints[0]);
+    const isDeleted = () => partner.send('DELETE', `/webhook-endpoints/${added.endpointId}`);
     saw('ServiceInformation', (await partner.get('')).body);
     saw('WebhookSources', (await partner.get('/webhook-sources')).body);
     const addresses = {
@@ -217,14 +231,23 @@ describe('documented answers to partners', () => {
       for (const resend of ofRide.resends) saw('EventResend', resend);
       await ageEvents(rideId);
     }
+    async function withdrawnOffer(rideId: string) {
+      const { offerId } = await offerOn(api.ctx, rideId);
+      await partner.post(`/test/rides/${rideId}/withdraw`, { offerId });
+      await storeOwedWithdrawals(api.ctx, rideId);
+      const sent = await attempts.findOne({ rideId, event: 'offer.withdrawn' });
+      sawEvent(JSON.parse(sent?.body ?? ''));
+    }
     /** A ride for later whose driver cancels, and the ride that replaces it. */
     async function replacedRides() {
       const { rideId } = (await partner.createRide({ ...own, pickupAt: inDays(0) + 20 * 60_000 })).body;
+      await withdrawnOffer(rideId);
       const { offerId } = await offerOn(api.ctx, rideId);
       await partner.post(`/rides/${rideId}/accept`, { offerId });
       await partner.post(`/test/rides/${rideId}/cancel`);
       await bringSuccessor(api.ctx, rideId);
       const { replacedBy } = (await partner.get(`/rides/${rideId}`)).body;
+      await withdrawnOffer(replacedBy);
       await offerOn(api.ctx, replacedBy);
       await partner.post(`/rides/${replacedBy}/cancel`);
       for (const id of [rideId, replacedBy]) {
@@ -249,6 +272,8 @@ describe('documented answers to partners', () => {
     const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);
     saw('FareHint', (await partner.get(`/fare-hint?pickup=${from}&destination=${to}&carType=family`)).body);
 
+    saw('WebhookEndpointDeleted', (await isDeleted()).body);
+
     const shown = Object.entries(openApi.partner.components.schemas).filter(
       ([name, schema]) =>
         !schema.enum &&
@@ -261,6 +286,7 @@ describe('documented answers to partners', () => {
           'ManualOffer',
           'ManualStart',
           'DriverMessageText',
+          'NewWebhookEndpoint',
         ].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'ErrorBody'].includes(name),
     );

@@ -118,9 +118,9 @@ describe('the OpenAPI documents', () => {
     }
   });
 
-  it("the partners' OpenAPI document has exactly the events of the lifecycle, and the drivers' document has none", () => {
+  it("the partners' OpenAPI document has exactly the events of the lifecycle and offer.withdrawn, and the drivers' document has none", () => {
     const sent = Object.values(transitions).flatMap(({ event }) => event ?? []);
-    expect(Object.keys(openApi.partner.webhooks)).to.have.members([...new Set(sent)]);
+    expect(Object.keys(openApi.partner.webhooks)).to.have.members([...new Set(sent), 'offer.withdrawn']);
     expect(openApi.driver.webhooks).to.deep.equal({});
   });
 

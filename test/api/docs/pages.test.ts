@@ -10,7 +10,7 @@ import { warnings } from '../../../api/partner/warnings.ts';
 import { generatedFiles } from '../../../dev/clients/generated-files.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { settings } from '../../../shared/base/settings.ts';
-import { eventSchemas } from '../../../shared/rides/events.ts';
+import { sentEventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
@@ -207,7 +207,7 @@ describe('documentation', () => {
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text).filter(({ lang }) => lang?.startsWith('json'))) {
         const [, kind, schema = ''] = /^json (answer|schema|event)=(\S+)$/.exec(block.lang ?? '') ?? [];
-        const title = kind === 'event' ? eventSchemas[schema as keyof typeof eventSchemas].title : schema;
+        const title = kind === 'event' ? sentEventSchemas[schema as keyof typeof sentEventSchemas].title : schema;
         expect(schemaProblem(title as string, JSON.parse(block.text)), name).to.equal(undefined);
         count += 1;
       }

@@ -1,10 +1,11 @@
 import mongoose from 'mongoose';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { eventId, newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
+import type { EventName } from '../../../shared/base/terms.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { legBetween } from '../../../shared/rides/position.ts';
 import { rides as storedRides } from '../../../shared/rides/ride.ts';
-import type { Driver, EventName, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { BenchKey } from './keys.ts';
 
 const place = (lat: number, lng: number, address: string) => ({ lat, lng, address });

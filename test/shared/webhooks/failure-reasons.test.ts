@@ -45,6 +45,8 @@ describe('failureReason', () => {
     ['bad_answer', failed('answer_too_long')],
     ['secret', failed('signing_secret_damaged')],
     ['erased', failed('body_erased')],
+    ['endpoint_off', failed('endpoint_off')],
+    ['endpoint_deleted', failed('endpoint_deleted')],
     ['ours', failed('unrecordable')],
     ['ours', failed('EMFILE')],
     ['ours', failed('interrupted')],

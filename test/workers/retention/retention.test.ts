@@ -12,6 +12,7 @@ import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { type Endpoint, endpoints } from '../../../shared/keys/endpoints.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
@@ -278,7 +279,7 @@ describe('retention', () => {
       expect(await kept()).to.have.members([recent, driving]);
     });
 
-    it('keys that were revoked 30 days ago and never had a ride are deleted', async () => {
+    it('keys that were revoked 30 days ago and never had a ride are deleted, with their endpoints', async () => {
       const revokedFor = async (days: number | null) => {
         const { keyId } = await createKey(ctx.config, { accountId: 'acct_of_tests', name: 'desk', mode: 'test' });
         if (days !== null) await keys.updateOne({ _id: keyId }, { $set: { revokedAt: daysAgo(days) } });
@@ -287,10 +288,13 @@ describe('retention', () => {
       const [unused, recent, active] = [await revokedFor(31), await revokedFor(29), await revokedFor(null)];
       const [withRide, withSums] = [await revokedFor(400), await revokedFor(400)];
       await newRide(ctx, { keyId: withRide });
+      for (const keyId of [unused, recent])
+        await endpoints.insertOne({ _id: `endpoint_of_${keyId}`, keyId } as Endpoint);
       await rideSums.insertOne({ _id: withSums } as RideSums);
       expect((await retain()).keys).to.equal(1);
       const all = [unused, recent, active, withRide, withSums];
       expect(await keys.distinct('_id', { _id: { $in: all } })).to.have.members(all.slice(1));
+      expect(await endpoints.distinct('keyId', { keyId: { $in: all } })).to.deep.equal([recent]);
     });
 
     it('Idempotency-Keys are deleted after 24 hours, and their rides stay', async () => {

@@ -8,6 +8,7 @@ import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { driverSessions, drivers } from '../../../shared/drivers/driver.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { endpoints } from '../../../shared/keys/endpoints.ts';
 import { MailModel } from '../../../shared/mail/mail-row.ts';
 import { messages } from '../../../shared/messages/message-row.ts';
 import { createdIndex, RideModel, rides } from '../../../shared/rides/ride.ts';
@@ -114,6 +115,7 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
     const unused = ids.filter((keyId) => !used.has(keyId));
     for (const keyId of unused) {
       if (await rides.findOne({ keyId }, { projection: { _id: 1 }, hint: createdIndex, ...timeLimit() })) continue;
+      await endpoints.deleteMany({ keyId }, timeLimit());
       deleted += (await keys.deleteOne({ _id: keyId, revokedAt: { $lt: before } }, timeLimit())).deletedCount;
     }
     const last = found.at(-1);

@@ -15,7 +15,7 @@ import {
   timersWithJob,
 } from '../../../shared/rides/ride-jobs.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
-import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
+import { attemptJobId, enqueueAttempt, laneOf, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { isSlow } from '../../webhooks/slow-lane.ts';
 import { logFailedPart } from '../turns.ts';
@@ -112,7 +112,8 @@ export function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
 }
 
 const deliveryPools: readonly PoolName[] = ['webhooks', 'webhooks-slow'];
-const deliveryPool = async (ctx: Context, keyId: string) => ((await isSlow(ctx, keyId)) ? 'webhooks-slow' : 'webhooks');
+const deliveryPool = async (ctx: Context, receiver: string) =>
+  (await isSlow(ctx, receiver)) ? 'webhooks-slow' : 'webhooks';
 
 function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
   if (ride.settledSeq >= ride.seq || (ride.claim && isHeld(ride.claim, now))) return [];
@@ -126,7 +127,7 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
   ];
 }
 
-type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
+type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'rideId' | 'claim' | 'dueAt'>;
 
 /**
  * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only the next one needs a
@@ -138,12 +139,12 @@ export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
     collection: attempts,
     by: 'dueAt',
     filter: { dueAt: { $exists: true } },
-    projection: { keyId: 1, rideId: 1, claim: 1 },
+    projection: { keyId: 1, endpointId: 1, rideId: 1, claim: 1 },
     until: everything ? null : overdue,
     async visit(pending) {
       const free = pending.filter(({ claim }) => !claim || !isHeld(claim, now));
       const next = await nextRedeliveries(free.flatMap(({ rideId }) => rideId ?? []));
-      const isNext = ({ _id, rideId }: PendingAttempt) => rideId === undefined || next.get(rideId)?._id === _id;
+      const isNext = (each: PendingAttempt) => each.rideId === undefined || next.get(laneOf(each))?._id === each._id;
       const added = await add(
         current,
         free.filter(isNext).map((attempt) => attemptJob(current, attempt)),
@@ -155,11 +156,12 @@ export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   };
 }
 
-const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, dueAt = now }: PendingAttempt): NeededJob => ({
+const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, endpointId, dueAt = now }: PendingAttempt): NeededJob => ({
   pools: deliveryPools,
   id: attemptJobId(_id),
   dueAt: dueAt.getTime(),
-  add: async (options) => enqueueAttempt(ctx, { _id, keyId, dueAt }, await deliveryPool(ctx, keyId), options),
+  add: async (options) =>
+    enqueueAttempt(ctx, { _id, keyId, endpointId, dueAt }, await deliveryPool(ctx, endpointId ?? keyId), options),
 });
 
 type Waiting = Pick<MailRow, '_id' | 'dueAt'>;

@@ -3,12 +3,13 @@
 from .client import RideClient
 from .errors import NoAnswerError, ServiceError, SignatureError
 from .follower import Follower
-from .generated import RideEvent
+from .generated import ReceivedEvent, RideEvent
 from .signature import construct_event
 
 __all__ = [
     "Follower",
     "NoAnswerError",
+    "ReceivedEvent",
     "RideClient",
     "RideEvent",
     "ServiceError",

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Type, Union, cast
 
 from .errors import SignatureError
-from .generated import EventPage, Operations, RideEvent
+from .generated import EventPage, Operations, ReceivedEvent, RideEvent
 from .signature import construct_event
 
 _WAIT_SECONDS = 25
@@ -61,7 +61,7 @@ class Follower:
 
     def receive(
         self, raw_body: bytes, headers: Union[Mapping[str, Any], Message]
-    ) -> RideEvent:
+    ) -> ReceivedEvent:
         """Take a request to your receiver, in any thread.
 
         Raise a SignatureError if it does not come from the service. Names of `headers` must
@@ -70,9 +70,10 @@ class Follower:
         if not self._secret:
             raise ValueError("follow needs the secret")
         event = construct_event(raw_body, headers.get("X-Service-Signature"), self._secret)
-        # The ride of a test event does not exist.
+        # The ride of a test event does not exist, and `offer.withdrawn` has no place among the
+        # events of its ride.
         is_test = headers.get("X-Service-Test") == "true"
-        if not is_test and self._arrived.qsize() < _MOST_WAITING:
+        if not is_test and "sequence" in event and self._arrived.qsize() < _MOST_WAITING:
             self._arrived.put(event)
         return event
 

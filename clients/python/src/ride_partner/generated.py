@@ -11,6 +11,8 @@ ErrorCode = Literal[
     "bidding_over",
     "body_erased",
     "driver_busy",
+    "endpoint_not_found",
+    "endpoints_full",
     "event_not_found",
     "fare_not_higher",
     "headers_too_large",
@@ -952,6 +954,57 @@ class EventResent(TypedDict):
     """The id of the attempt, which the dashboard shows too."""
 
 
+SentEvent = Literal["offer.received", "ride.status", "offer.withdrawn"]
+
+
+class WebhookEndpoint(TypedDict):
+    endpointId: str
+    """The id of a webhook endpoint."""
+    url: str
+    """The URL to which the events are sent."""
+    events: List[SentEvent]
+    """The events that are sent to it."""
+    enabled: bool
+    """`false` while it is turned off in the dashboard."""
+
+
+class WebhookEndpointList(TypedDict):
+    endpoints: List[WebhookEndpoint]
+    """The default URL of the key first, if it has one: its `endpointId` is `default`."""
+
+
+class _NewWebhookEndpoint(TypedDict):
+    url: Optional[str]
+    """Where to send the events. HTTPS, to a public address."""
+
+
+class NewWebhookEndpoint(_NewWebhookEndpoint, total=False):
+    events: List[SentEvent]
+    """The events to send. Default, also for an empty list: `offer.received` and `ride.status`."""
+
+
+class WebhookEndpointAdded(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    endpointId: str
+    """The id of a webhook endpoint."""
+    url: str
+    """The URL to which the events are sent."""
+    events: List[SentEvent]
+    """The events that are sent to it."""
+    enabled: bool
+    """`false` while it is turned off in the dashboard."""
+    signingSecret: str
+    """The secret that signs what is sent to this endpoint. Store it: the API does not show it again."""
+
+
+class WebhookEndpointDeleted(TypedDict):
+    success: Literal[True]
+    """Always `true`: a failure has another status."""
+    endpointId: str
+    """The id of a webhook endpoint."""
+
+
 class StatementMonth(TypedDict):
     month: str
     """A month in UTC."""
@@ -1054,7 +1107,41 @@ class ServiceInformation(TypedDict):
     """Method and path of every other operation. The list may grow."""
 
 
+class _OfferWithdrawnEvent(TypedDict):
+    event: Literal["offer.withdrawn"]
+    """The name of the event."""
+    rideId: str
+    """The id of the ride."""
+    offer: Offer
+    fare: float
+    """The fare that you offer, in USD."""
+    trackUrl: str
+    """URL of the public live map. It needs no key."""
+    at: int
+    """When the offer was withdrawn, as Unix time in milliseconds."""
+    eventId: str
+    """The id of the event, as in `X-Service-Event-Id`."""
+
+
+class OfferWithdrawnEvent(_OfferWithdrawnEvent, total=False):
+    """An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it."""
+
+    pickupAt: int
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: int
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: str
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: str
+    """Your own name for the ride. Present if you gave one."""
+    metadata: Dict[str, str]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: Literal[True]
+    """`true` for a ride created with a test key; absent otherwise."""
+
+
 RideEvent = Union[OfferReceivedEvent, RideStatusEvent]
+ReceivedEvent = Union[OfferReceivedEvent, RideStatusEvent, OfferWithdrawnEvent]
 
 
 class Operations:
@@ -1208,6 +1295,34 @@ class Operations:
         answer: EventResent = self._send(
             "POST",
             f"/v1/rides/{quote(str(ride_id), safe='')}/events/{quote(str(sequence), safe='')}/resend",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def list_webhook_endpoints(self, *, try_seconds: Optional[float] = None) -> WebhookEndpointList:
+        """List your webhook endpoints."""
+        answer: WebhookEndpointList = self._send(
+            "GET",
+            "/v1/webhook-endpoints",
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def add_webhook_endpoint(self, body: NewWebhookEndpoint, *, try_seconds: Optional[float] = None) -> WebhookEndpointAdded:
+        """Add a webhook endpoint."""
+        answer: WebhookEndpointAdded = self._send(
+            "POST",
+            "/v1/webhook-endpoints",
+            body=body,
+            try_seconds=try_seconds,
+        )
+        return answer
+
+    def delete_webhook_endpoint(self, endpoint_id: str, *, try_seconds: Optional[float] = None) -> WebhookEndpointDeleted:
+        """Delete a webhook endpoint."""
+        answer: WebhookEndpointDeleted = self._send(
+            "DELETE",
+            f"/v1/webhook-endpoints/{quote(str(endpoint_id), safe='')}",
             try_seconds=try_seconds,
         )
         return answer

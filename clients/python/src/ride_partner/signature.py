@@ -8,14 +8,14 @@ import time
 from typing import Optional, Sequence, Union, cast
 
 from .errors import SignatureError
-from .generated import RideEvent
+from .generated import ReceivedEvent
 
 _LONGEST_AGE_SECONDS = 300
 
 
 def construct_event(
     raw_body: bytes, signature: Optional[str], secret: Union[str, Sequence[str]]
-) -> RideEvent:
+) -> ReceivedEvent:
     """Return the event in a request to your receiver.
 
     Raise a SignatureError if the request does not come from the service. `raw_body` has the
@@ -33,4 +33,4 @@ def construct_event(
         raise SignatureError("the signature does not fit the body and the secret")
     if abs(time.time() - int(t)) >= _LONGEST_AGE_SECONDS:
         raise SignatureError("the signature is too old, or the clock of this machine is wrong")
-    return cast(RideEvent, json.loads(raw_body))
+    return cast(ReceivedEvent, json.loads(raw_body))

@@ -1,0 +1,211 @@
+import Joi from 'joi';
+import { audit } from '../../shared/accounts/audit.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { newEndpointId } from '../../shared/base/ids.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { timeLimit } from '../../shared/base/mongo/durability.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
+import { contractEvents, type SentEvent, sentEvents } from '../../shared/base/terms.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
+import { addEndpoint, deleteEndpoint, type Endpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
+import { endpointId } from '../../shared/rides/public-schemas.ts';
+import { clientAddress } from '../http/forwarded.ts';
+import { list, paramOf, post, remove } from '../http/route.ts';
+import { targetUrl } from '../rides/new-ride.ts';
+import { bodyOf } from './ignored-fields.ts';
+import type { PartnerOperation } from './partner-operation.ts';
+import { success } from './request-fields.ts';
+
+const url = { type: 'string', description: 'The URL to which the events are sent.' } as const;
+const events = {
+  type: 'array',
+  items: { title: 'SentEvent', type: 'string', enum: sentEvents },
+  description: 'The events that are sent to it.',
+} as const;
+const enabled = { type: 'boolean', description: '`false` while it is turned off in the dashboard.' } as const;
+
+const shownEndpoint = objectSchema({ endpointId, url, events, enabled }, { title: 'WebhookEndpoint' });
+const present = ({
+  _id,
+  url,
+  events,
+  disabledAt,
+}: Pick<Endpoint, '_id' | 'url' | 'events' | 'disabledAt'>): Shape<typeof shownEndpoint> => ({
+  endpointId: _id,
+  url,
+  events,
+  enabled: !disabledAt,
+});
+
+const listed = objectSchema(
+  {
+    endpoints: {
+      type: 'array',
+      items: shownEndpoint,
+      description: 'The default URL of the key first, if it has one: its `endpointId` is `default`.',
+    },
+  },
+  { title: 'WebhookEndpointList' },
+);
+
+const exampleDefault: Shape<typeof shownEndpoint> = {
+  endpointId: 'default',
+  url: 'https://partner.example/rides/events',
+  events: [...contractEvents],
+  enabled: true,
+};
+const exampleEndpoint: Shape<typeof shownEndpoint> = {
+  endpointId: endpointId.examples[0],
+  url: 'https://billing.partner.example/events',
+  events: ['ride.status', 'offer.withdrawn'],
+  enabled: true,
+};
+
+/** Contract, section 10.22. */
+export const listWebhookEndpoints: PartnerOperation<'GET'> = {
+  id: 'listWebhookEndpoints',
+  method: 'GET',
+  path: '/webhook-endpoints',
+  summary: 'List your webhook endpoints',
+  description: 'Lists the URLs to which events of this key are sent.',
+  tag: 'endpoints',
+  answer: {
+    status: 200,
+    description: 'The endpoints.',
+    schema: listed,
+    example: { endpoints: [exampleDefault, exampleEndpoint] } satisfies Shape<typeof listed>,
+  },
+  errors: [],
+  route: ({ findCaller }) =>
+    list(listWebhookEndpoints, {
+      authenticate: findCaller,
+      validate: (_ctx, { keyId }) => keyId,
+      async act(keyId) {
+        const [key, further] = await Promise.all([
+          keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1 }, ...timeLimit() }),
+          endpointsOf(keyId),
+        ]);
+        const first = key?.webhookUrl ? [{ _id: 'default', url: key.webhookUrl, events: [...contractEvents] }] : [];
+        return [...first, ...further];
+      },
+      present: (endpoints): Shape<typeof listed> => ({ endpoints: endpoints.map(present) }),
+    }),
+};
+
+const newEndpoint = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>) =>
+  bodySchema<{ url: string; events: SentEvent[] }>('NewWebhookEndpoint', {
+    url: targetUrl(config).required().description('Where to send the events. HTTPS, to a public address.'),
+    events: Joi.array()
+      .items(Joi.valid(...sentEvents).meta({ openapi: { title: 'SentEvent' } }))
+      .unique()
+      .default([...contractEvents])
+      .description('The events to send. Default, also for an empty list: `offer.received` and `ride.status`.'),
+  });
+
+const added = objectSchema(
+  {
+    success,
+    ...shownEndpoint.properties,
+    signingSecret: {
+      type: 'string',
+      description: 'The secret that signs what is sent to this endpoint. Store it: the API does not show it again.',
+    },
+  },
+  { title: 'WebhookEndpointAdded' },
+);
+
+/** Contract, section 10.22. */
+export const addWebhookEndpoint: PartnerOperation<'POST'> = {
+  id: 'addWebhookEndpoint',
+  method: 'POST',
+  path: '/webhook-endpoints',
+  summary: 'Add a webhook endpoint',
+  description:
+    'Adds a URL that gets its own copy of the events that you choose, signed with its own secret. A key has at most 5 webhook URLs, the default one included. Events that happen after the answer are sent to it.\n\nNot idempotent: if the answer is lost, list the endpoints and delete the one that you do not know.',
+  tag: 'endpoints',
+  body: {
+    // Only the checks of `url` depend on the settings.
+    schema: newEndpoint({ environment: 'production', webhookLocalTargets: [] }),
+    examples: { 'A second receiver': { url: exampleEndpoint.url, events: exampleEndpoint.events } },
+  },
+  answer: {
+    status: 201,
+    description: 'The endpoint is added.',
+    schema: added,
+    example: {
+      success: true,
+      ...exampleEndpoint,
+      signingSecret: 'whsec_example0000000000000000000000',
+    } satisfies Shape<typeof added>,
+  },
+  errors: ['endpoints_full', 'payload_too_large'],
+  route({ service, findCaller }) {
+    const body = bodyOf(newEndpoint(service.config));
+    return post(addWebhookEndpoint, {
+      authenticate: findCaller,
+      validate: async (ctx, { keyId, accountId }) => ({
+        ...(await body(ctx)),
+        keyId,
+        accountId,
+        from: clientAddress(ctx, service),
+      }),
+      async act({ url, events, keyId, accountId, from }) {
+        const owned = { endpointId: newEndpointId(), keyId, accountId };
+        const wanted = events.length > 0 ? events : [...contractEvents];
+        const made = await addEndpoint(service.config, owned, { url, events: wanted });
+        if (!made) throw new AppError('internal');
+        const entry = { action: 'endpoint_added', about: owned.endpointId, member: withTheKey } as const;
+        await audit({ ...entry, accountId, keyId, from }, service.now());
+        await untilSettingsApply(keyId);
+        return made;
+      },
+      present: ({ endpoint, signingSecret }): Shape<typeof added> => ({
+        success: true,
+        ...present(endpoint),
+        signingSecret,
+      }),
+    });
+  },
+};
+
+const deleted = objectSchema({ success, endpointId }, { title: 'WebhookEndpointDeleted' });
+
+/** Contract, section 10.22. */
+export const deleteWebhookEndpoint: PartnerOperation<'DELETE'> = {
+  id: 'deleteWebhookEndpoint',
+  method: 'DELETE',
+  path: '/webhook-endpoints/:endpointId',
+  summary: 'Delete a webhook endpoint',
+  description:
+    'Deletes an endpoint and its secret. After the answer, nothing is sent to it; what still waits is recorded as failed. The default URL is changed in the dashboard.',
+  tag: 'endpoints',
+  answer: {
+    status: 200,
+    description: 'The endpoint is deleted.',
+    schema: deleted,
+    example: { success: true, endpointId: endpointId.examples[0] } satisfies Shape<typeof deleted>,
+  },
+  errors: ['endpoint_not_found'],
+  route: ({ service, findCaller }) =>
+    remove(deleteWebhookEndpoint, {
+      authenticate: findCaller,
+      validate: (ctx, { keyId, accountId }) => ({
+        owned: { endpointId: paramOf(ctx, 'endpointId'), keyId, accountId },
+        from: clientAddress(ctx, service),
+      }),
+      async act({ owned, from }) {
+        const { endpointId, ...key } = owned;
+        if (!(await deleteEndpoint(owned))) throw new AppError('endpoint_not_found');
+        const entry = { action: 'endpoint_deleted', about: endpointId, member: withTheKey } as const;
+        await audit({ ...entry, ...key, from }, service.now());
+        await untilSettingsApply(key.keyId);
+        return endpointId;
+      },
+      present: (endpointId): Shape<typeof deleted> => ({ success: true, endpointId }),
+    }),
+};
+
+/** Who did it, in the audit list of the account: the key itself. */
+const withTheKey = 'the API key';

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { auditOf } from '../../shared/accounts/audit.ts';
+import { withdrawnEventId } from '../../shared/base/ids.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
+import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts';
+import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
+import type { Client } from '../support/client.ts';
+import { isSignedWith } from '../support/deliveries.ts';
+import { useReceiver } from '../support/receiver.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
+import { useTestApi } from '../support/service.ts';
+import { jobFor, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+import { useTestService } from '../support/workers.ts';
+
+describe('/webhook-endpoints', () => {
+  const receiver = useReceiver();
+  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  let partner: Client & { keyId: string };
+  beforeEach(async () => {
+    partner = await api.partner('test', `${receiver.origin}/first`);
+  });
+
+  const add = (events?: string[], by: Client = partner) =>
+    by.post('/webhook-endpoints', { url: `${receiver.origin}/second`, ...(events && { events }) });
+  const remove = (endpointId: string, by: Client = partner) => by.send('DELETE', `/webhook-endpoints/${endpointId}`);
+  const arrived = (path: string) => receiver.receipts.filter((receipt) => receipt.path === path);
+  const numbersAt = (path: string) => arrived(path).map(({ body }) => body.sequence ?? body.event);
+
+  it('an endpoint gets the events after the answer, and nothing once it is deleted', async () => {
+    const { status, body } = await add();
+    expect(status).to.equal(201);
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
+    await until(async () => arrived('/second').length === 2 && arrived('/first').length === 2);
+    expect([numbersAt('/first'), numbersAt('/second')]).to.deep.equal([
+      [1, 2],
+      [1, 2],
+    ]);
+    expect(isSignedWith(body.signingSecret, arrived('/second')[0])).to.equal(true);
+    expect((await remove(body.endpointId)).body).to.deep.equal({ success: true, endpointId: body.endpointId });
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, { keyId: partner.keyId });
+    await until(async () => arrived('/first').length === 3);
+    await until(async () => (await storedRide(rideId)).unsettled === 0);
+    expect(numbersAt('/second')).to.deep.equal([1, 2]);
+    const accountId = (await keys.findOne({ _id: partner.keyId }))?.accountId ?? '';
+    expect((await auditOf(accountId, 2)).map(({ action, about }) => [action, about])).to.deep.equal([
+      ['endpoint_deleted', body.endpointId],
+      ['endpoint_added', body.endpointId],
+    ]);
+  });
+
+  it('the list has the default URL first, and no secret', async () => {
+    const { body } = await add(['ride.status', 'offer.withdrawn']);
+    const { endpoints } = (await partner.get('/webhook-endpoints')).body;
+    const contract = ['offer.received', 'ride.status'];
+    expect(endpoints).to.deep.equal([
+      { endpointId: 'default', url: `${receiver.origin}/first`, events: contract, enabled: true },
+      {
+        ...{ endpointId: body.endpointId, url: `${receiver.origin}/second` },
+        ...{ events: ['ride.status', 'offer.withdrawn'], enabled: true },
+      },
+    ]);
+    const other = await api.partner();
+    expect((await other.get('/webhook-endpoints')).body).to.deep.equal({ endpoints: [] });
+    expect((await remove(body.endpointId, other)).status).to.equal(404);
+  });
+
+  it('offer.withdrawn goes only to the endpoint that asks for it, and not into the feed', async () => {
+    await add(['offer.withdrawn']);
+    const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, { keyId: partner.keyId });
+    await until(async () => arrived('/second').length === 1);
+    const [{ headers, body } = { headers: {}, body: {} }] = arrived('/second');
+    expect(body).to.include({ event: 'offer.withdrawn', rideId, eventId: withdrawnEventId(rideId, offerId) });
+    expect(body.offer.offerId).to.equal(offerId);
+    expect(headers).to.include({ 'x-service-event': 'offer.withdrawn', 'x-service-event-id': body.eventId });
+    expect(headers).not.to.have.property('x-service-sequence');
+    await until(async () => (await storedRide(rideId)).unsettled === 0);
+    expect(numbersAt('/first')).to.deep.equal([1]);
+    expect((await partner.get(`/rides/${rideId}/events`)).body.events).to.have.length(1);
+    await until(async () => (await storedRide(rideId)).withdrawalsOwed?.length === 0);
+  });
+});
+
+describe('the event of a withdrawn offer, without workers', () => {
+  const api = useTestApi();
+  const copiesOf = (rideId: string) => attempts.find({ rideId, event: 'offer.withdrawn' }).toArray();
+
+  async function withdrawn(events: string[]) {
+    const partner = await api.partner('test');
+    await partner.post('/webhook-endpoints', { url: 'https://partner.example/second', events });
+    const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, { keyId: partner.keyId });
+    return { partner, rideId, offerId };
+  }
+
+  it('a ride owes nothing if no endpoint wants the event', async () => {
+    const { rideId } = await withdrawn(['ride.status']);
+    const { withdrawalsOwed, timers } = await storedRide(rideId);
+    expect([withdrawalsOwed, timers.some(({ name }) => name === 'withdrawn')]).to.deep.equal([undefined, false]);
+  });
+
+  it('what a ride owes survives later changes and the loss of its job, and is stored once', async () => {
+    const { partner, rideId, offerId } = await withdrawn(['offer.withdrawn']);
+    const { offerId: second } = await offerOn(api.ctx, rideId);
+    await partner.post(`/rides/${rideId}/accept`, { offerId: second });
+    await api.ctx.redis.flushall();
+    await sweep(api.ctx, { everything: true });
+    expect(await jobFor(api.ctx, 'bidding', { rideId, timer: 'withdrawn' })).not.to.equal(undefined);
+    await Promise.all([storeOwedWithdrawals(api.ctx, rideId), storeOwedWithdrawals(api.ctx, rideId)]);
+    await storeOwedWithdrawals(api.ctx, rideId);
+    expect((await copiesOf(rideId)).map((copy) => [copy.offerId, copy.outcome])).to.deep.equal([[offerId, 'waiting']]);
+    const { withdrawalsOwed, timers } = await storedRide(rideId);
+    expect([withdrawalsOwed, timers.some(({ name }) => name === 'withdrawn')]).to.deep.equal([[], false]);
+  });
+
+  it('an endpoint is confirmed only when no more events are delivered without it', async () => {
+    const partner = await api.partner('test');
+    const startedAt = performance.now();
+    await partner.post('/webhook-endpoints', { url: 'https://partner.example/second' });
+    expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
+  });
+});
