@@ -1,4 +1,5 @@
 import type { Figure } from './figure.ts';
+import { badRouter } from './figures/bad-router.ts';
 import { cleanStop } from './figures/clean-stop.ts';
 import { driverRaces } from './figures/driver-races.ts';
 import { driverRequests } from './figures/driver-requests.ts';
@@ -30,6 +31,7 @@ export const figures: readonly Figure[] = [
   tenKills,
   rebids,
   messageFaults,
+  badRouter,
   redisEmptied,
   redisOutages,
   redisCluster,
