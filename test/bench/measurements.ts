@@ -20,6 +20,7 @@ import { apiStart, idleMemory } from './processes/start-and-memory.ts';
 import { mongoOperations } from './rides/mongo-operations.ts';
 import { openings } from './rides/openings.ts';
 import { retention } from './rides/retention.ts';
+import { roads } from './rides/roads.ts';
 import { timerLag } from './rides/timer-lag.ts';
 import { wholeRides } from './rides/whole-rides.ts';
 import { backlog } from './scale/backlog.ts';
@@ -44,6 +45,7 @@ export const measurements = {
   openings,
   'mongo-operations': mongoOperations,
   'whole-rides': wholeRides,
+  roads,
   retention,
   million,
   backlog,

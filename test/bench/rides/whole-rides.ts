@@ -14,7 +14,7 @@ import { readTrips, type Trips } from './trips.ts';
 import { watchBacklog } from './watch-backlog.ts';
 
 /** Duration of a test ride at real speed. After this time there are rides at every step. */
-const rideSeconds = 14;
+export const rideSeconds = 14;
 const eventsOfEach = 5;
 /**
  * The offered rate is a little higher than the goal, so that rides that end just after the last second do not miss it.
@@ -92,11 +92,13 @@ export const wholeRides: Measurement = async (bench) => {
   ];
 };
 
-async function startAll({ stack }: Bench) {
+/** Starts a receiver, the load, an API process and a process for each pool, with these settings. */
+export async function startAll({ stack }: Bench, more: NodeJS.ProcessEnv = {}) {
   const receiver = await startReceiver(stack);
   const load = await stack.start('load', 'test/bench/load/load.js');
-  const api = await stack.startApi(receiver.senderEnv);
-  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env: receiver.senderEnv });
+  const env = { ...receiver.senderEnv, ...more };
+  const api = await stack.startApi(env);
+  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env });
   const pools = await Promise.all(poolNames.map(startPool));
   const services: Program[] = [api, ...pools];
   return { load, api, services, programs: [...services, load, receiver], receiver };
