@@ -69,6 +69,8 @@ export interface Account {
   createdAt: Date;
   /** Without a name, the account is shown with the address of its first owner. */
   name?: string;
+  /** The number behind "I need help" on the live maps, in E.164 form. Without one, or if empty, the operator's is. */
+  supportPhone?: string;
   members: Member[];
   invitations?: Invitation[];
   /** The number of changes of the team (change-team.ts). */

@@ -48,6 +48,7 @@ export const auditActions = [
   'member_left',
   'account_handed_over',
   'account_renamed',
+  'support_phone_set',
   'secrets_rekeyed',
   'token_created',
   'token_revoked',

@@ -14,9 +14,10 @@ import { audit } from './audit.ts';
 import { keptForms, mayAddMissingRecords } from './sent-form.ts';
 import { endSessionsOf } from './session.ts';
 
-/** The part of an account that its owners change. A change without a name keeps the name. */
+/** The part of an account that its owners change. A change without a name or number keeps it. */
 interface Team {
   name?: string;
+  supportPhone?: string;
   members: Member[];
   invitations: Invitation[];
 }
@@ -135,6 +136,13 @@ export const renameAccount = (actor: TeamActor, name: string) =>
   changeTeam(
     actor,
     byOwner(actor, (team) => ({ team: { ...team, name }, action: 'account_renamed', about: name })),
+  );
+
+/** Sets the number behind "I need help" on the live maps; an empty text removes it. */
+export const setSupportPhone = (actor: TeamActor, supportPhone: string) =>
+  changeTeam(
+    actor,
+    byOwner(actor, (team) => ({ team: { ...team, supportPhone }, action: 'support_phone_set' })),
   );
 
 /** Gives a member another role, from their next request on. Throws `not_found` for an unknown member. */

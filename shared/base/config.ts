@@ -249,7 +249,8 @@ function configOf(value: any, unknownSettings: readonly UnknownSetting[]): Reado
 /** The user who started this process with `sudo`. */
 export const sudoUser = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.SUDO_USER || undefined;
 
-function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
+/** The target of "I need help": the number, or else the page. */
+export function helpFrom(phone?: string, url?: string): Pick<Config, 'help'> {
   if (phone) return { help: Object.freeze({ url: `${callUrl(phone)}`, phone }) };
   return url ? { help: Object.freeze({ url }) } : {};
 }

@@ -78,6 +78,7 @@ const erasure = [
       'pinCode',
       'wrongPinsAt',
       'driverNotes',
+      'helpAskedAt',
       'asked',
       'excludedDrivers',
     ],

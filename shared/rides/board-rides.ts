@@ -46,6 +46,7 @@ const boardFields = {
   trackToken: 1,
   pinCode: 1,
   driverNotes: 1,
+  helpAskedAt: 1,
 } as const;
 
 /** A ride on the board of a desk. */

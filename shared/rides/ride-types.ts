@@ -271,6 +271,8 @@ export interface Ride extends RideRequest {
   wrongPinsAt?: Date[];
   /** The messages of the partner to the driver, in order. */
   driverNotes?: DriverNote[];
+  /** When somebody asked for help on the live map, oldest first (ask-help.ts). */
+  helpAskedAt?: Date[];
 
   timers: Timer[];
   nextDueAt?: Date;

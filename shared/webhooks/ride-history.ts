@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'help';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -57,6 +57,7 @@ type RideWithHistory = Pick<
   | 'cancelledBy'
   | 'fareRaisedAt'
   | 'changes'
+  | 'helpAskedAt'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
@@ -82,6 +83,7 @@ export function historyOf(
     ...withdrawals(ride),
     ...lastRaise(ride),
     ...changesOf(ride),
+    ...helpOf(ride),
     ...texts,
   ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
@@ -128,6 +130,9 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
 
 const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
   changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
+
+const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
+  helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 

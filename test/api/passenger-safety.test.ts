@@ -7,7 +7,7 @@ import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 describe('a message to the driver, and the PIN of a ride', () => {
-  const api = useTestApi();
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const partner = usePartner(api, 'live');
   const tester = usePartner(api);
 
@@ -116,12 +116,43 @@ describe('a message to the driver, and the PIN of a ride', () => {
     expect((await start('{"pin": [', other)).body.status).to.equal('in_progress');
   });
 
-  it('erasure removes PINs and messages', async () => {
+  const press = async (rideId: string, client = '203.0.113.1') => {
+    const { trackToken } = await storedRide(rideId);
+    const url = `${api.url}/track/${trackToken}/help`;
+    return (await fetch(url, { method: 'POST', headers: { 'X-Forwarded-For': client } })).status;
+  };
+  const presses = async (rideId: string) => (await storedRide(rideId)).helpAskedAt?.length ?? 0;
+
+  it('a ride records a request for help at most once a minute, until it ends, without an event', async () => {
+    for (const by of [partner, tester]) {
+      const { rideId } = await rideIn(api.ctx, 'arrived', { by });
+      const { seq } = await storedRide(rideId);
+      expect(await Promise.all([press(rideId), press(rideId), press(rideId)])).to.deep.equal([204, 204, 204]);
+      expect(await presses(rideId)).to.equal(1);
+      await rides.updateOne({ _id: rideId }, { $set: { 'helpAskedAt.0': new Date(Date.now() - 61_000) } });
+      await press(rideId);
+      expect([await presses(rideId), (await storedRide(rideId)).seq]).to.deep.equal([2, seq]);
+    }
+    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
+    expect([await press(rideId), await presses(rideId)]).to.deep.equal([204, 0]);
+  });
+
+  it('requests for help with an expired link or from a network with many requests are refused', async () => {
+    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
+    await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 25 * 3_600_000) } });
+    expect(await press(rideId)).to.equal(404);
+    for (let made = 0; made < 30; made++) await press(rideId, '203.0.113.2');
+    expect(await press(rideId, '203.0.113.2')).to.equal(429);
+    expect(await press(rideId)).to.equal(404);
+  });
+
+  it('erasure removes PINs, messages and requests for help', async () => {
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, pin: true });
     await write(rideId, 'Side entrance');
+    await press(rideId);
     await partner.post(`/rides/${rideId}/cancel`);
     await rides.updateOne({ _id: rideId }, { $set: { unsettled: 0 } });
     await eraseRide(rideId);
-    expect(await storedRide(rideId)).not.to.have.any.keys('pinCode', 'driverNotes', 'wrongPinsAt');
+    expect(await storedRide(rideId)).not.to.have.any.keys('pinCode', 'driverNotes', 'wrongPinsAt', 'helpAskedAt');
   });
 });

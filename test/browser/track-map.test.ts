@@ -183,7 +183,13 @@ describe('the map of a ride', () => {
     const page = await openPage(sharing, url);
     await page.getByRole('button', { name: 'Share' }).click();
     expect(await page.evaluate(() => (window as unknown as { shared: string }).shared)).to.equal(url);
-    expect(await page.getByRole('link', { name: /^I need help/ }).getAttribute('href')).to.equal('tel:+12025550100');
+    const help = page.getByRole('link', { name: /^I need help/ });
+    expect(await help.getAttribute('href')).to.equal('tel:+12025550100');
+    // The browser of the test has no program for calls.
+    await help.evaluate((link) => link.addEventListener('click', (event) => event.preventDefault()));
+    const reported = page.waitForResponse((response) => response.url() === `${url}/help`);
+    await help.click();
+    expect((await reported).status()).to.equal(204);
 
     const copying = await openProfile({ permissions: ['clipboard-read', 'clipboard-write'] });
     await copying.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));

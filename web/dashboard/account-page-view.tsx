@@ -67,6 +67,7 @@ const words: Record<AuditAction, string> = {
   member_left: 'left the account',
   account_handed_over: 'handed the account over to',
   account_renamed: 'renamed the account',
+  support_phone_set: 'changed the phone number for help',
   secrets_rekeyed: 're-encrypted the secrets',
   token_created: 'created a token for an operator',
   token_revoked: "revoked an operator's token",

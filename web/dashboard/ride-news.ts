@@ -14,7 +14,7 @@ export interface RideNews {
   map?: TrackState;
 }
 
-export type FollowedRide = TrackedRide & Pick<Ride, 'accountId' | 'rev' | 'settledSeq' | 'unsettled'>;
+export type FollowedRide = TrackedRide & Pick<Ride, 'rev' | 'settledSeq' | 'unsettled'>;
 
 /** Pure. */
 export function newsOf(ride: FollowedRide): RideNews {

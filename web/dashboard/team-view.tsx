@@ -51,6 +51,14 @@ export function teamView({ account, seen, now }: TeamData): Document {
             <Section id="account-name" title="Name of the account">
               <DeclaredForm name="name" values={{ name: account.name }} button="Save name" second />
             </Section>
+            <Section id="support" title="Help for passengers">
+              <DeclaredForm
+                name="support-phone"
+                values={{ phone: account.supportPhone ?? '' }}
+                button="Save number"
+                second
+              />
+            </Section>
           </>
         )}
         <Section id="leave" title={mayHandOver ? 'Hand over or leave' : 'Leave'}>

@@ -7,11 +7,13 @@ import {
   memberIn,
   removeMember,
   renameAccount,
+  setSupportPhone,
 } from '../../shared/accounts/change-team.ts';
 import { withdrawInvitation } from '../../shared/accounts/invitations.ts';
 import { isAccountName } from '../../shared/accounts/members.ts';
 import { sentForm } from '../../shared/accounts/sent-form.ts';
 import { enterAccount, lastSeen, switchSession } from '../../shared/accounts/session.ts';
+import { canBeTexted } from '../../shared/base/e164.ts';
 import { characterFault } from '../../shared/base/shown-text.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { SentRequest } from '../kit/answer.ts';
@@ -32,6 +34,13 @@ function nameIn(typed: string): string {
   return fault(
     'Enter a name of up to 60 letters, digits, spaces and plain punctuation, without web addresses, mail addresses or long numbers',
   );
+}
+
+/** The number in E.164 form; empty for none. */
+function supportPhoneIn(typed: string): string {
+  const phone = typed.replaceAll(/[\s().-]/g, '');
+  if (phone && !canBeTexted(phone)) fault('Enter a phone number with + and its country code, such as +1 202 555 0143');
+  return phone;
 }
 
 const staysAsItIs = 'Rides and keys stay as they are.';
@@ -75,6 +84,18 @@ export const team = page('/team', {
       },
       act: async (request, { name }) => refusalOf(await renameAccount(actorOf(request), name)),
       done: { renamed: 'The name is saved.' },
+    }),
+    'support-phone': form({
+      roles: owners,
+      fields: {
+        phone: text('Phone number for help', supportPhoneIn, {
+          hint: 'Passengers call it with “I need help” on the live map. If it is empty, the operator’s number is used.',
+          type: 'tel',
+          maxLength: 40,
+        }),
+      },
+      act: async (request, { phone }) => refusalOf(await setSupportPhone(actorOf(request), phone)),
+      done: { 'support-phone': 'The phone number is saved.' },
     }),
     invitations: form({
       roles: owners,

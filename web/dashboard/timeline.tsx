@@ -14,6 +14,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   raise: 'Fare raised',
   change: 'Ride changed',
   message: 'Text message',
+  help: 'Asked for help',
 };
 
 const statusTitles: Record<RideStatus, string> = {
@@ -182,8 +183,9 @@ export function MessagePill({ state }: { state: MessageState }) {
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-function aboutEntry({ offer, by, requestId, message }: HistoryEntry): string {
+function aboutEntry({ kind, offer, by, requestId, message }: HistoryEntry): string {
   if (message) return `${messageKindWords[message.kind]}, to ${personWords(message.person)}`;
+  if (kind === 'help') return 'on the live map';
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
   const price = offer && moneyText(offer.price);
   const request = requestId && `request ${requestId.slice(0, 8)}…`;

@@ -11,7 +11,7 @@ export const groups = ['concerns', 'now', 'later'] as const;
 export type Group = (typeof groups)[number];
 
 /** Why a ride needs a person now. The urgent kinds are first. */
-const kinds = ['offers', 'late', 'lost', 'waiting', 'no-offer'] as const;
+const kinds = ['help', 'offers', 'late', 'lost', 'waiting', 'no-offer'] as const;
 
 export interface BoardConcern {
   kind: (typeof kinds)[number];
@@ -48,10 +48,15 @@ function place(ride: BoardRide, now: number): PlacedRide {
   return { ride, group, concern, ...(arrivesAt !== undefined && { arrivesAt }) };
 }
 
+/** A request for help needs a person for this long. */
+const helpForMs = 30 * 60_000;
+
 const toMinute = (at: number | undefined): number | undefined => at && Math.ceil(at / 60_000) * 60_000;
 
 function concernIn(ride: BoardRide, now: number): BoardConcern | null {
-  const { status, offers } = ride;
+  const { status, offers, helpAskedAt = [] } = ride;
+  const asked = helpAskedAt.at(-1);
+  if (asked && now - asked.getTime() < helpForMs) return { kind: 'help', text: 'The passenger asked for help' };
   const promised = status === 'driver_arriving' ? promisedArrival(ride) : undefined;
   if (promised !== undefined && now - promised >= lateMs) {
     return { kind: 'late', text: `The driver is ${durationText(now - promised)} late` };

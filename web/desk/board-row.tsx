@@ -15,7 +15,7 @@ import type { PlacedRide } from './board-order.ts';
 /** One ride of the board. Everyone who has the board open receives the same HTML. */
 export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string; link: string }) {
   const { ride, concern } = row;
-  const { status, reference, passenger } = ride;
+  const { status, reference, passenger, helpAskedAt } = ride;
   const id = rowId(ride);
   return (
     <li id={id} class="board-ride" data-stamp={stamp} data-concern={concern?.kind}>
@@ -39,6 +39,11 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
         </p>
       )}
       <When row={row} />
+      {helpAskedAt && (
+        <p id={`${id}-help`}>
+          Asked for help <Time at={helpAskedAt.at(-1) as Date} form="clock" />
+        </p>
+      )}
       {status !== 'cancelled' && <Car ride={ride} />}
       {status === 'bidding' && <Offers ride={ride} />}
       {ride.pinCode && beforeTrip(status) && (

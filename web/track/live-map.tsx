@@ -79,13 +79,13 @@ function ClockTime({ at }: { at: number }) {
 function HelpLink({ url, phone }: NonNullable<Config['help']>) {
   if (phone) {
     return (
-      <a class="action" href={url}>
+      <a class="action" id="help" href={url}>
         I need help <span class="quiet">{phone}</span>
       </a>
     );
   }
   return (
-    <a class="action" href={url} target="_blank" rel="noopener">
+    <a class="action" id="help" href={url} target="_blank" rel="noopener">
       I need help
     </a>
   );

@@ -63,6 +63,8 @@ export interface TrackState {
 
 /** The projection for reading a ride for its map; `now` is MongoDB's clock. */
 export const trackFields = {
+  keyId: 1,
+  accountId: 1,
   trackToken: 1,
   pinCode: 1,
   mode: 1,
@@ -94,6 +96,8 @@ export const trackFields = {
 export type TrackedRide = Pick<
   Ride,
   | '_id'
+  | 'keyId'
+  | 'accountId'
   | 'trackToken'
   | 'pinCode'
   | 'mode'

@@ -1,14 +1,18 @@
+import { type Account, accounts } from '../../shared/accounts/account.ts';
+import { charge, type Limit } from '../../shared/accounts/limit.ts';
+import { helpFrom } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { AppError } from '../../shared/base/errors.ts';
+import { AppError, limitReached } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
+import { askHelp } from '../../shared/rides/ask-help.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
-import type { Answer, FollowRide, PublicRequest } from '../kit/answer.ts';
+import { type Answer, type FollowRide, type PublicRequest, retryAfter } from '../kit/answer.ts';
 import { errorPage, pageError } from '../kit/error-page.tsx';
 import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { liveMap } from './live-map.tsx';
@@ -18,6 +22,11 @@ import { type TrackedRide, type TrackState, trackFields, trackState } from './tr
 const tokenForm = /^([0-9A-Za-z]{22})[^0-9A-Za-z]*$/;
 const findById = batchedFind<Ride, Pick<Ride, '_id' | 'trackToken'>>(rides, '_id', { trackToken: 1 }, committedReads);
 const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
+
+const findSupport = batchedFind<Account, Pick<Account, '_id' | 'supportPhone'>>(accounts, '_id', { supportPhone: 1 });
+
+/** The limit of one network. It is high, because the passengers of a mobile network can share an address. */
+const helpRequests: Limit = { name: 'help-requests', most: 30, perMs: 60_000 };
 
 /** Every invalid link gets the same text, so that guessing tokens reveals nothing. */
 const noSuchLink = {
@@ -42,10 +51,8 @@ export const trackView = {
 };
 
 /** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
-export function trackPages(
-  { config }: Pick<Context, 'config'>,
-  follow: FollowRide<TrackedRide, TrackState>,
-): PublicPages {
+export function trackPages(service: Context, follow: FollowRide<TrackedRide, TrackState>): PublicPages {
+  const { config } = service;
   const get = (
     path: string,
     answer: (link: TrackLink, request: PublicRequest) => Answer | Promise<Answer>,
@@ -64,13 +71,27 @@ export function trackPages(
       get('/:token', async ({ ride, state }, { param }) => {
         const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
         const shown = successor?.trackToken ? successor : ride;
-        if (shown.trackToken === param('token')) return { html: liveMap(state, config) };
+        if (shown.trackToken === param('token')) {
+          const { supportPhone } = (await findSupport(ride.accountId)) ?? {};
+          return { html: liveMap(state, { tiles: config.tiles, help: config.help, ...helpFrom(supportPhone) }) };
+        }
         return { redirectTo: trackUrl(config.trackBaseUrl, shown), status: 302 };
       }),
       get('/:token/state', ({ state }) => ({ json: state })),
       get('/:token/events', ({ ride, state }) =>
         hasEnded(state.status) ? { empty: true } : { stream: (open) => follow(ride, state, open) },
       ),
+      {
+        method: 'POST',
+        path: '/:token/help',
+        async answer(request) {
+          const charged = await charge(helpRequests, request.client(), service.now());
+          const limit = 'at most 30 requests for help in a minute for each network address';
+          if (charged.isFull) throw limitReached('rate_limited', limit, retryAfter(charged.freesMs));
+          await askHelp(service, (await findLink(request)).ride);
+          return { empty: true };
+        },
+      },
     ],
     renderError: (error, request) =>
       error.code === 'link_not_found' ? errorPage(error.status, { message: noSuchLink }) : pageError(error, request),

@@ -135,6 +135,7 @@ const cases: Record<string, FormCase> = {
   '/console/:rideId/steps/:step arrive': { status: 303, prepare: accepted },
 };
 const teamCases: Record<string, FormCase> = {
+  '/team/support-phone': { status: 303, fields: () => ({ phone: '+12025550143' }) },
   '/team/name': { status: 303, fields: () => ({ name: 'Seaside Hotel' }) },
   '/team/invitations': {
     status: 303,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { askHelp } from '../../../shared/rides/ask-help.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
@@ -54,6 +55,13 @@ describe("a ride's timeline", () => {
     await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const titles = historyOf(await storedRide(rideId), [], now).map(titleOf);
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride changed', 'Ride cancelled']);
+  });
+
+  it('the timeline lists requests for help', async () => {
+    const { rideId } = await rideIn(ctx, 'arrived');
+    await askHelp(ctx, await storedRide(rideId));
+    const [last] = historyOf(await storedRide(rideId), [], now).slice(-1);
+    expect([last?.kind, last && titleOf(last)]).to.deep.equal(['help', 'Asked for help']);
   });
 
   it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {

@@ -7,7 +7,9 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
+import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 import { memberOf, newInvitation, storedAccount, visitorAs } from '../../support/team.ts';
 
 const hourMs = 3_600_000;
@@ -208,6 +210,23 @@ describe('the dashboard: team', () => {
   describe('changes', () => {
     const memberId = async (email: string) =>
       (await storedAccount(accountId())).members?.find((member) => member.email === email)?.id ?? '';
+
+    it('an owner sets the number behind "I need help" on the live maps, and removes it', async () => {
+      const path = '/dashboard/team/support-phone';
+      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'live' });
+      const { rideId } = await rideIn(api.ctx, 'arrived', { accountId: accountId(), keyId });
+      const { trackToken } = await storedRide(rideId);
+      const map = async () => (await fetch(`${api.url}/track/${trackToken}`)).text();
+      expect((await visitor.post(path, { phone: '+1 202' })).html).to.include('Enter a phone number with +');
+      expect(await map()).not.to.include('I need help');
+      expect((await visitor.post(path, { phone: '+1 (202) 555-0143' })).status).to.equal(303);
+      expect(await map()).to.include('href="tel:+12025550143"');
+      expect((await visitor.get('/dashboard/account')).html).to.include('changed the phone number for help');
+      const desk = await memberOf(api, accountId(), 'desk');
+      expect((await desk.post(path, { phone: '' })).status).to.equal(403);
+      await visitor.post(path, { phone: '' });
+      expect(await map()).not.to.include('I need help');
+    });
 
     it('a new role applies from the next request', async () => {
       const desk = await memberOf(api, accountId(), 'desk');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { firstRideId, newKeyId } from '../../../shared/base/ids.ts';
+import { askHelp } from '../../../shared/rides/ask-help.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -265,6 +266,16 @@ describe("a desk's board", () => {
     const { status, events } = await storedRide(rideId);
     expect([status, events.at(-1)?.by]).to.deep.equal(['in_progress', 'dashboard']);
     expect((await auditOf(owner.accountId, 10)).map(({ action }) => action)).to.deep.equal(['trip_started']);
+  });
+
+  it('a ride whose passenger asked for help needs a person for 30 minutes, and says so until it ends', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'in_progress', owner);
+    expect(textOf((await boardOf(visitor)).html)).to.include('Nothing needs you');
+    await askHelp(api.ctx, await storedRide(rideId));
+    expect(textOf((await boardOf(visitor)).html)).to.match(/1 ride needs you.*The passenger asked for help/);
+    passMinutes(31);
+    expect(textOf((await boardOf(visitor)).html)).to.match(/Nothing needs you.*Asked for help/);
   });
 
   it('names the passenger of each offer for screen readers', async () => {

@@ -47,6 +47,7 @@ describe('car on a live map', () => {
     const states = [{}, { route }].map(
       (found) =>
         trackState({
+          ...{ keyId: 'key_1', accountId: 'acct_1' },
           ...{
             _id: 'ride_1',
             mode: 'test',

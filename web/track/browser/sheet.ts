@@ -16,6 +16,14 @@ export function swipeDetails(answer: HTMLElement, checkbox: HTMLInputElement): v
   });
 }
 
+/** Reports a press of "I need help" to the desk. The link calls or opens the page, with or without this report. */
+export function reportHelp(link: HTMLElement | null): void {
+  link?.addEventListener('click', () => {
+    const url = `${location.pathname.replace(/\/$/, '')}/help`;
+    void fetch(url, { method: 'POST', keepalive: true, credentials: 'omit' }).catch(() => {});
+  });
+}
+
 /** Shares the link to this map, or copies it where the browser cannot share. `say` is for screen readers. */
 export function offerShare(button: HTMLElement, say: (text: string) => void): void {
   const url = `${location.origin}${location.pathname}`;

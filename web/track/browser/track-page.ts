@@ -2,7 +2,7 @@ import { followRide } from '../../kit/browser/follow.ts';
 import type { TrackState } from '../track-state.ts';
 import { createMovingMap } from './moving-map.ts';
 import { createPanel, say } from './panel.ts';
-import { offerShare, swipeDetails } from './sheet.ts';
+import { offerShare, reportHelp, swipeDetails } from './sheet.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const first = JSON.parse(element('facts').dataset.state ?? '') as TrackState;
@@ -19,6 +19,7 @@ showTexts();
 setInterval(showTexts, 1_000);
 swipeDetails(element('answer'), element('show-details') as HTMLInputElement);
 offerShare(element('share'), say);
+reportHelp(document.getElementById('help'));
 followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
   onState(state) {
