@@ -471,7 +471,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .note('The limit of open files applies as for `WEBHOOKS_CONCURRENCY`.')
       .tag('webhooks-slow'),
     ROUTING_CONCURRENCY: concurrency
-      .default(8)
+      .default(32)
       .description('The number of concurrent requests of each process of the pool `routing` to the routing server.')
       .tag('routing'),
     MAIL_CONCURRENCY: concurrency
