@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
+import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -9,11 +10,13 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { ops } from '../../../cli/ops/ops-commands.ts';
 import { startRedis } from '../../../dev/servers/redis-server.ts';
+import { streetTiles } from '../../../dev/streets/street-tiles.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { redisProblemTexts } from '../../../shared/base/redis-problem.ts';
 import { newApiKey, newDriverKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
 import { safeLogLines, tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
+import { checkTiles } from '../../../shared/process/ops/doctor/check-tiles.ts';
 import { examine } from '../../../shared/process/ops/doctor/doctor.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { runToEnd } from '../../support/command-line.ts';
@@ -81,7 +84,8 @@ describe('ops doctor', () => {
     expect(Object.keys(found)).to.deep.equal([
       ...['settings', 'MongoDB', 'indexes', "MongoDB's clock", 'replica set', 'SECRETS_KEY'],
       ...['Redis', "Redis's clock"],
-      ...['Redis persistence', 'Redis eviction', 'DNS', 'outgoing HTTPS', 'certificate', 'mail', 'routing', 'disk'],
+      ...['Redis persistence', 'Redis eviction', 'DNS', 'outgoing HTTPS', 'certificate', 'mail'],
+      ...['routing', 'map tiles', 'disk'],
     ]);
     expect(found.DNS).to.deep.include({ state: 'ok', found: 'resolves localhost' });
     expect(found['outgoing HTTPS']?.found).to.match(/^localhost answers 200$/);
@@ -182,6 +186,62 @@ describe('ops doctor', () => {
   it('a certificate of an authority that nobody trusts is red', async () => {
     const found = await examined({}, { ca: expiredCertificate });
     expect(found.certificate?.state).to.equal('red');
+  });
+
+  describe('the file of tiles', () => {
+    /** A server of a bucket, which answers with the given headers. */
+    const bucket = useStarted(async () => {
+      const file = await fs.readFile(await streetTiles());
+      const answers = {
+        '/good.pmtiles': [206, { 'access-control-allow-origin': '*' }],
+        '/without-cors.pmtiles': [206, {}],
+        '/without-ranges.pmtiles': [200, { 'access-control-allow-origin': '*' }],
+      } as const;
+      const server = http.createServer(({ url }, answer) => {
+        const [status, more] = answers[url as keyof typeof answers] ?? [404, {}];
+        answer.writeHead(status, more).end(file.subarray(0, 127));
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const close = async () => {
+        server.closeAllConnections();
+        server.close();
+      };
+      return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+    });
+    const altered = (at: number, byte: number) => async () => {
+      const head = (await fs.readFile(await streetTiles())).subarray(0, 127);
+      head.writeUInt8(byte, at);
+      const file = path.join(folder.path, 'altered.pmtiles');
+      await fs.writeFile(file, head);
+      return file;
+    };
+    const region = /^streets from 57\.\d\d, 11\.\d\d to 57\.\d\d, 12\.\d\d at the zooms 10 to 14$/;
+    const rows: [name: string, tileUrl: () => string | Promise<string>, state: string, found: string | RegExp][] = [
+      ['on the disk', streetTiles, 'ok', region],
+      ['of version 2', altered(7, 2), 'red', 'PMTiles version 2, where the maps read version 3'],
+      ['of images', altered(99, 2), 'red', 'its tiles are images, where the maps draw vector tiles'],
+      ['of another format', altered(0, 0), 'red', 'not a PMTiles file'],
+      ['that does not exist', () => path.join(folder.path, 'no.pmtiles'), 'red', 'ENOENT'],
+      ['in a bucket', () => `${bucket.url}/good.pmtiles`, 'ok', region],
+      [
+        'without CORS',
+        () => `${bucket.url}/without-cors.pmtiles`,
+        'red',
+        /^the server permits no requests from https:/,
+      ],
+      ['without ranges', () => `${bucket.url}/without-ranges.pmtiles`, 'red', 'the server answers no ranges'],
+      ['missing there', () => `${bucket.url}/no.pmtiles`, 'red', 'the server answers 404'],
+      ['of a dead server', () => 'http://127.0.0.1:9/dead.pmtiles', 'red', /^\w+$/],
+      ['that is a template', () => 'https://t.example/{z}/{x}/{y}.png', 'skipped', /^TILE_URL is a template/],
+    ];
+    for (const [name, tileUrl, state, found] of rows) {
+      it(`${name}: ${state}`, async () => {
+        const config = testConfig({ TILE_URL: await tileUrl(), TRACK_BASE_URL: 'https://track.example' });
+        const outcome = await checkTiles(config);
+        expect(outcome.state, outcome.found).to.equal(state);
+        expect(outcome.found).to.match(found instanceof RegExp ? found : new RegExp(`^${found}$`));
+      });
+    }
   });
 
   it('invalid settings are red without their values, and do not stop the other checks', async () => {

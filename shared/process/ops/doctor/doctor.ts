@@ -9,6 +9,7 @@ import {
   type Trust,
 } from './check-network.ts';
 import { checkMongo, checkRedis } from './check-servers.ts';
+import { checkTiles } from './check-tiles.ts';
 import { type Finding, ok, red } from './findings.ts';
 
 export interface Examination extends Trust {
@@ -39,6 +40,7 @@ export async function examine(
     checkCertificate(publicBaseUrl, Date.now(), trust),
     checkMail(config),
     checkRouting(config),
+    checkTiles(config),
     checkDisk(disk),
   ]);
   return [settings, ...mongo, ...redis, ...others];
