@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'help';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'help' | 'rating';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -58,6 +58,7 @@ type RideWithHistory = Pick<
   | 'fareRaisedAt'
   | 'changes'
   | 'helpAskedAt'
+  | 'rating'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
@@ -84,6 +85,7 @@ export function historyOf(
     ...lastRaise(ride),
     ...changesOf(ride),
     ...helpOf(ride),
+    ...ratingOf(ride),
     ...texts,
   ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
@@ -133,6 +135,9 @@ const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
 
 const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
   helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));
+
+const ratingOf = ({ rating }: RideWithHistory): HistoryEntry[] =>
+  rating ? [{ id: 'rating', kind: 'rating', at: rating.at, deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
