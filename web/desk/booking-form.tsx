@@ -198,14 +198,16 @@ function More(shown: Shown) {
   return (
     <details class="booking-more" open={isOpen}>
       <summary>More</summary>
-      <PassengerFields values={values} faults={faults} />
-      <ChoiceField
-        name="rideType"
-        label="Trip"
-        value={values.rideType}
-        options={rideTypes.map((type) => [type, type === 'standard' ? 'In the city' : 'Between cities'] as const)}
-        faults={faults}
-      />
+      <div class="booking-pair">
+        <PassengerFields values={values} faults={faults} />
+        <ChoiceField
+          name="rideType"
+          label="Trip"
+          value={values.rideType}
+          options={rideTypes.map((type) => [type, type === 'standard' ? 'In the city' : 'Between cities'] as const)}
+          faults={faults}
+        />
+      </div>
       <fieldset>
         <legend class="spoken">If the driver cancels</legend>
         <label>

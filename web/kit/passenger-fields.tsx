@@ -15,13 +15,13 @@ const nameOf = (tag: string): string =>
   (new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag).replace(/^./u, (first) => first.toUpperCase());
 
 const textOptions: readonly Option[] = [
-  ['', 'As set for the key'],
+  ['', 'Key’s default'],
   ['yes', 'Text the passenger'],
   ['no', 'No text messages'],
 ];
 const pinOptions: readonly Option[] = [
   ['', 'Not needed'],
-  ['yes', 'The passenger tells it to the driver'],
+  ['yes', 'Needed at the start'],
 ];
 
 /** How the passenger is told of the ride and recognized: language, text messages and PIN. */
@@ -43,7 +43,7 @@ export function PassengerFields({
         faults={faults}
       />
       <ChoiceField name="texts" label="Text messages" value={texts} options={textOptions} faults={faults} />
-      <ChoiceField name="pin" label="PIN to start the trip" value={pin} options={pinOptions} faults={faults} />
+      <ChoiceField name="pin" label="PIN" value={pin} options={pinOptions} faults={faults} />
     </>
   );
 }

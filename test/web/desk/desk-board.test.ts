@@ -260,7 +260,7 @@ describe("a desk's board", () => {
       expect((await visitor.post(`${base}/tell`, { ...formIn(html, `${base}/tell`), text })).status).to.equal(303);
     }
     await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.seenAt': new Date() }, $inc: { rev: 1 } });
-    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance seen.*Ring <twice> sent/);
+    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance \(seen\).*Ring <twice> \(not seen yet\)/);
     expect((await visitor.post(`${base}/tell`, { text: ' ' })).status).to.equal(400);
     expect((await visitor.post(`${base}/start`)).status).to.equal(303);
     const { status, events } = await storedRide(rideId);
