@@ -59,7 +59,13 @@ describe('the rating of a ride on its live map', () => {
 
   it('forms with other stars or a longer comment are refused, and 300 characters are stored', async () => {
     const rideId = await completedRide(api.ctx, 61);
-    const forms = [{}, { stars: '0' }, { stars: '6' }, { stars: '4.5' }, { stars: '4', comment: '😀'.repeat(301) }];
+    const forms: Record<string, string>[] = [
+      {},
+      { stars: '0' },
+      { stars: '6' },
+      { stars: '4.5' },
+      { stars: '4', comment: '😀'.repeat(301) },
+    ];
     for (const form of forms) expect((await send(rideId, form)).status, JSON.stringify(form)).to.equal(400);
     await send(rideId, { stars: '4', comment: '😀'.repeat(300) });
     expect((await storedRide(rideId)).rating?.comment).to.equal('😀'.repeat(300));
