@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'help';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'word' | 'help' | 'rating';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -39,6 +39,8 @@ export interface HistoryEntry extends Partial<Origin> {
   fields?: string[];
   /** The text message of an entry whose kind is `message`. */
   message?: ShownMessage;
+  /** When the driver saw the message of an entry whose kind is `word`. */
+  seenAt?: Date;
   /** The event that was sent, and every attempt to deliver it, oldest first. */
   event?: RideEvent;
   deliveries: EventDelivery[];
@@ -57,7 +59,9 @@ type RideWithHistory = Pick<
   | 'cancelledBy'
   | 'fareRaisedAt'
   | 'changes'
+  | 'driverNotes'
   | 'helpAskedAt'
+  | 'rating'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
@@ -83,7 +87,9 @@ export function historyOf(
     ...withdrawals(ride),
     ...lastRaise(ride),
     ...changesOf(ride),
+    ...wordsOf(ride),
     ...helpOf(ride),
+    ...ratingOf(ride),
     ...texts,
   ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
@@ -131,8 +137,18 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
 const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
   changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
 
+/** The messages to the driver. Their texts are with the facts of the ride. */
+const wordsOf = ({ driverNotes = [] }: RideWithHistory): HistoryEntry[] =>
+  driverNotes.map(({ number, at, by, requestId, seenAt }) => ({
+    ...{ id: `word-${number}`, kind: 'word', at, by, requestId, seenAt },
+    deliveries: [],
+  }));
+
 const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
   helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));
+
+const ratingOf = ({ rating }: RideWithHistory): HistoryEntry[] =>
+  rating ? [{ id: 'rating', kind: 'rating', at: rating.at, deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
