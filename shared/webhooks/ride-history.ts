@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'help';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'word' | 'help';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -39,6 +39,8 @@ export interface HistoryEntry extends Partial<Origin> {
   fields?: string[];
   /** The text message of an entry whose kind is `message`. */
   message?: ShownMessage;
+  /** When the driver saw the message of an entry whose kind is `word`. */
+  seenAt?: Date;
   /** The event that was sent, and every attempt to deliver it, oldest first. */
   event?: RideEvent;
   deliveries: EventDelivery[];
@@ -57,6 +59,7 @@ type RideWithHistory = Pick<
   | 'cancelledBy'
   | 'fareRaisedAt'
   | 'changes'
+  | 'driverNotes'
   | 'helpAskedAt'
 >;
 
@@ -83,6 +86,7 @@ export function historyOf(
     ...withdrawals(ride),
     ...lastRaise(ride),
     ...changesOf(ride),
+    ...wordsOf(ride),
     ...helpOf(ride),
     ...texts,
   ];
@@ -130,6 +134,13 @@ const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
 
 const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
   changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
+
+/** The messages to the driver. Their texts are with the facts of the ride. */
+const wordsOf = ({ driverNotes = [] }: RideWithHistory): HistoryEntry[] =>
+  driverNotes.map(({ number, at, by, requestId, seenAt }) => ({
+    ...{ id: `word-${number}`, kind: 'word', at, by, requestId, seenAt },
+    deliveries: [],
+  }));
 
 const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
   helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));

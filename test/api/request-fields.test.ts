@@ -43,16 +43,21 @@ const treatments = {
   // The desk's form has no distance: the service computes it.
   distanceKm: { example: 7.5, erased: false, driver: true, desk: false },
   notes: { example: 'Ring twice', erased: true, driver: true, desk: true },
-  passenger: { example: { name: 'Ada Lovelace', phone: '+12025550111' }, erased: true, driver: true, desk: true },
+  passenger: {
+    example: { name: 'Ada Lovelace', phone: '+12025550111', locale: 'es' },
+    erased: true,
+    driver: true,
+    desk: true,
+  },
   needs: { example: ['pet'], erased: true, driver: true, desk: true },
   floor: { example: 7, erased: true, driver: true, desk: true },
-  pin: { example: true, erased: false, driver: true, desk: false },
+  pin: { example: true, erased: false, driver: true, desk: true },
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
-  // Only programs set these. The desk's key says whether passengers get texts.
+  notify: { example: { passenger: true }, erased: true, driver: false, desk: true },
+  // Only programs set these.
   metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
-  notify: { example: { passenger: true }, erased: true, driver: false, desk: false },
   webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
   autoAccept: { example: { maxPrice: 40 }, erased: false, driver: false, desk: false },
 } satisfies Record<keyof RideRequest, Treatment>;

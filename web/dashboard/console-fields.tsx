@@ -2,6 +2,7 @@ import { carTypes, needs } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rideTypes } from '../../shared/rides/ride-types.ts';
 import { ChoiceField, type Faults, TextArea, TextField } from '../kit/forms.tsx';
+import { PassengerFields } from '../kit/passenger-fields.tsx';
 import { firstValues, type RideField } from '../kit/ride-request.ts';
 
 interface FieldsProps {
@@ -36,6 +37,9 @@ function PlaceFields({ name, label, values, faults }: FieldsProps & { name: 'pic
 const moreFields = [
   'passengerName',
   'passengerPhone',
+  'passengerLocale',
+  'texts',
+  'pin',
   'reference',
   'notes',
   'carType',
@@ -73,6 +77,7 @@ export function MoreFields({ values, faults }: FieldsProps) {
         <div class="pairs">
           {text('passengerName', 'Passenger')}
           {text('passengerPhone', 'Phone of the passenger')}
+          <PassengerFields values={values} faults={faults} />
           {text('reference', 'Reference')}
           {text('notes', 'Note to the driver')}
           <ChoiceField

@@ -89,6 +89,7 @@ const fieldsOfPaths: Record<string, readonly [field: RideField, label: string]> 
   passengerCount: ['passengerCount', 'The number of passengers'],
   'passenger.name': ['passengerName', 'The name of the passenger'],
   'passenger.phone': ['passengerPhone', 'The phone of the passenger'],
+  'passenger.locale': ['passengerLocale', 'The language of the passenger'],
   reference: ['reference', 'The reference'],
   notes: ['notes', 'The note'],
   'autoAccept.maxPrice': ['maxPrice', 'The highest price'],

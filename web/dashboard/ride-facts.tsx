@@ -42,7 +42,7 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
         <Fact name="Messages to the driver">
           {ride.driverNotes.map(({ number, text, seenAt }) => (
             <span key={number}>
-              {text} <span class="quiet">{seenAt ? 'seen' : 'sent'}</span>{' '}
+              {text} <span class="quiet">({seenAt ? 'seen' : 'not seen yet'})</span>{' '}
             </span>
           ))}
         </Fact>

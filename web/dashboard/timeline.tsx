@@ -14,6 +14,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   raise: 'Fare raised',
   change: 'Ride changed',
   message: 'Text message',
+  word: 'Message to the driver',
   help: 'Asked for help',
 };
 
@@ -183,13 +184,14 @@ export function MessagePill({ state }: { state: MessageState }) {
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-function aboutEntry({ kind, offer, by, requestId, message }: HistoryEntry): string {
+function aboutEntry({ kind, offer, by, requestId, message, seenAt }: HistoryEntry): string {
   if (message) return `${messageKindWords[message.kind]}, to ${personWords(message.person)}`;
   if (kind === 'help') return 'on the live map';
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
   const price = offer && moneyText(offer.price);
   const request = requestId && `request ${requestId.slice(0, 8)}…`;
-  return [price, who, request].filter(Boolean).join(' · ');
+  const seen = kind === 'word' && (seenAt ? 'seen' : 'not seen yet');
+  return [price, seen, who, request].filter(Boolean).join(' · ');
 }
 
 function aboutDelivery({ outcome, event, attempt, own }: EventDelivery): string {

@@ -161,10 +161,10 @@ function Messages({ ride: { _id, accountId, driverNotes = [] } }: { ride: BoardR
   return (
     <div id={`${rowId({ _id })}-messages`}>
       {driverNotes.length > 0 && (
-        <ul aria-label="Messages to the driver">
+        <ul class="board-messages" aria-label="Messages to the driver">
           {driverNotes.map(({ number, text, seenAt }) => (
             <li key={number} id={`${rowId({ _id })}-message-${number}`}>
-              {text} <span class="quiet">{seenAt ? 'seen' : 'sent'}</span>
+              {text} <span class="quiet">({seenAt ? 'seen' : 'not seen yet'})</span>
             </li>
           ))}
         </ul>

@@ -3,6 +3,7 @@ import { carTypes, needs, needWords } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rideTypes } from '../../shared/rides/ride-types.ts';
 import { ChoiceField, FaultLinks, type Faults, FormId, TextField } from '../kit/forms.tsx';
+import { PassengerFields } from '../kit/passenger-fields.tsx';
 import { deskPath } from '../kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
@@ -185,18 +186,28 @@ function Needs({ values }: Shown) {
 /** What a desk seldom changes. */
 function More(shown: Shown) {
   const { values, faults } = shown;
-  const names = ['rideType', 'rebid', ...labelledFields.map(({ name }) => name)] as const;
+  const names = [
+    'passengerLocale',
+    'texts',
+    'pin',
+    'rideType',
+    'rebid',
+    ...labelledFields.map(({ name }) => name),
+  ] as const;
   const isOpen = names.some((name) => faults[name] !== undefined || values[name] !== emptyValues[name]);
   return (
     <details class="booking-more" open={isOpen}>
       <summary>More</summary>
-      <ChoiceField
-        name="rideType"
-        label="Trip"
-        value={values.rideType}
-        options={rideTypes.map((type) => [type, type === 'standard' ? 'In the city' : 'Between cities'] as const)}
-        faults={faults}
-      />
+      <div class="booking-pair">
+        <PassengerFields values={values} faults={faults} />
+        <ChoiceField
+          name="rideType"
+          label="Trip"
+          value={values.rideType}
+          options={rideTypes.map((type) => [type, type === 'standard' ? 'In the city' : 'Between cities'] as const)}
+          faults={faults}
+        />
+      </div>
       <fieldset>
         <legend class="spoken">If the driver cancels</legend>
         <label>

@@ -23,6 +23,9 @@ export const emptyValues = {
   zone: '',
   passenger: '',
   phone: '',
+  passengerLocale: '',
+  texts: '',
+  pin: '',
   notes: '',
   car: 'regular',
   passengers: '1',
@@ -58,7 +61,7 @@ export const repeats = ['repeat', 'return', 'tomorrow'] as const;
  * clock time; a script computes it in the reader's zone.
  */
 export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Date): BookingValues {
-  const { passenger, notes = '', reference = '', onDriverCancel = '' } = ride;
+  const { passenger, notify, notes = '', reference = '', onDriverCancel = '' } = ride;
   const [from, to] = how === 'return' ? [ride.destination, ride.pickup] : [ride.pickup, ride.destination];
   return {
     ...emptyValues,
@@ -70,6 +73,9 @@ export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Dat
     ...(how === 'repeat' && canKeepTime(ride, now) && { when: 'later', pickupTime: minuteOf(timeOfRide(ride)) }),
     passenger: passenger?.name ?? '',
     phone: passenger?.phone ?? '',
+    passengerLocale: passenger?.locale ?? '',
+    ...(notify?.passenger !== undefined && { texts: notify.passenger ? 'yes' : 'no' }),
+    pin: ride.pin ? 'yes' : '',
     notes,
     ...labelledTexts(ride),
     car: ride.carType,
@@ -161,6 +167,7 @@ const fieldsOfPaths: Record<string, readonly [field: Field, label: string]> = {
   pickupAt: ['pickupTime', 'The pickup time'],
   'passenger.name': ['passenger', 'The name of the passenger'],
   'passenger.phone': ['phone', 'The phone number'],
+  'passenger.locale': ['passengerLocale', 'The language of the passenger'],
   notes: ['notes', 'The note'],
   carType: ['car', 'The car'],
   passengerCount: ['passengers', 'The number of passengers'],

@@ -10,9 +10,10 @@ import { ButtonLink } from '../kit/blocks.tsx';
 import { choice, type Field, fault, text } from '../kit/declared-fields.tsx';
 import { DeclaredFields } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
-import { ChangeForm, type Faults } from '../kit/forms.tsx';
+import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
 import { timeIn } from '../kit/lists.tsx';
 import { page } from '../kit/page.tsx';
+import { languageOptions } from '../kit/passenger-fields.tsx';
 import { deskPath } from '../kit/paths.ts';
 import { ownRide, rideName } from '../kit/ride-parts.tsx';
 import { labelledTexts, labelledValues } from '../kit/ride-request.ts';
@@ -52,6 +53,14 @@ const needs: Field<Need[]> = {
   ),
 };
 
+/** The language of the passenger (BCP 47), or empty. */
+const language: Field<string> = {
+  parse: (tag) => tag.trim(),
+  draw: ({ typed, initial = '', other: _, ...at }) => (
+    <ChoiceField {...at} label="Passenger’s language" options={languageOptions(initial)} value={typed ?? initial} />
+  ),
+};
+
 /** A clock time at the pickup, as if it were in UTC; undefined for a ride for now. */
 const pickupClock: Field<Date | undefined> = text(
   'Pickup time',
@@ -69,6 +78,7 @@ const tripFields = {
 const detailFields = {
   passenger: typed('Passenger'),
   phone: typed('Phone', 40),
+  language,
   notes: typed('Notes'),
   reference: typed('Reference', 64),
   ...(Object.fromEntries(labelledFields.map(({ name, label }) => [name, typed(label)])) as Record<
@@ -81,6 +91,7 @@ const detailFields = {
 const fieldsOfPaths: Record<string, string> = {
   'passenger.name': 'passenger',
   'passenger.phone': 'phone',
+  'passenger.locale': 'language',
   'destination.address': 'at',
   passengerCount: 'passengers',
   pickupAt: 'pickupTime',
@@ -128,10 +139,12 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
     details: form<typeof detailFields, Ride>({
       path: '/desk/rides/:rideId/change/details',
       fields: detailFields,
-      act(request, { passenger: name, phone, notes, reference }, ride) {
-        const hasPassenger = name || phone || ride.passenger;
+      act(request, { passenger: name, phone, language: locale, notes, reference }, ride) {
+        const hasPassenger = name || phone || locale || ride.passenger;
         const body = {
-          ...(hasPassenger && { passenger: { ...ride.passenger, name, phone } }),
+          ...(hasPassenger && {
+            passenger: { ...(name && { name }), ...(phone && { phone }), ...(locale && { locale }) },
+          }),
           notes,
           reference,
           ...labelledValues((field) => request.text(field)),
@@ -158,7 +171,8 @@ function changesView({ ride, config }: Shown): Document {
     passengers: String(ride.passengerCount),
     needs: (ride.needs ?? []).join(' '),
   };
-  const details = { passenger: passenger?.name, phone: passenger?.phone, notes, reference, ...labelledTexts(ride) };
+  const { name, phone, locale } = passenger ?? {};
+  const details = { passenger: name, phone, language: locale, notes, reference, ...labelledTexts(ride) };
   return {
     title: `Change the ride: ${rideName(ride)}`,
     test: ride.mode === 'test',

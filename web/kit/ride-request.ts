@@ -41,6 +41,11 @@ export const firstValues = {
   passengerCount: '1',
   passengerName: '',
   passengerPhone: '',
+  passengerLocale: '',
+  /** Whether the passenger gets text messages: `yes`, `no`, or empty for the key's default. */
+  texts: '',
+  /** `yes` if the trip starts only with the passenger's PIN. */
+  pin: '',
   reference: '',
   notes: '',
   maxPrice: '',
@@ -75,7 +80,13 @@ export function requestBody(text: (field: RideField) => string) {
     carType: chosen('carType'),
     rideType: chosen('rideType'),
     passengerCount: chosen('passengerCount') && number('passengerCount'),
-    passenger: orNone({ name: typed('passengerName'), phone: typed('passengerPhone') }),
+    passenger: orNone({
+      name: typed('passengerName'),
+      phone: typed('passengerPhone'),
+      locale: typed('passengerLocale'),
+    }),
+    notify: typed('texts') ? { passenger: typed('texts') === 'yes' } : undefined,
+    pin: typed('pin') ? true : undefined,
     reference: typed('reference'),
     notes: typed('notes'),
     autoAccept: orNone({

@@ -57,11 +57,12 @@ describe("a ride's timeline", () => {
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride changed', 'Ride cancelled']);
   });
 
-  it('the timeline lists requests for help', async () => {
+  it('the timeline lists messages to the driver and requests for help', async () => {
     const { rideId } = await rideIn(ctx, 'arrived');
+    await applyAction(ctx, rideId, { action: 'tellDriver', text: 'Side entrance' }, 'anyone');
     await askHelp(ctx, await storedRide(rideId));
-    const [last] = historyOf(await storedRide(rideId), [], now).slice(-1);
-    expect([last?.kind, last && titleOf(last)]).to.deep.equal(['help', 'Asked for help']);
+    const titles = historyOf(await storedRide(rideId), [], now).map(titleOf);
+    expect(titles.slice(-2)).to.deep.equal(['Message to the driver', 'Asked for help']);
   });
 
   it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {

@@ -33,7 +33,7 @@ describe("a desk's board", () => {
     const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { ...owner, ...named('Ann'), passengerCount: 1 });
     const path = `/dashboard/desk/rides/${rideId}/change`;
     const { html } = await visitor.get(path);
-    const details = { ...formIn(html, `${path}/details`), notes: 'Side entrance', floor: '3' };
+    const details = { ...formIn(html, `${path}/details`), notes: 'Side entrance', floor: '3', language: 'fr' };
     expect((await visitor.post(`${path}/details`, details)).status).to.equal(303);
     const trip = {
       ...formIn(html, `${path}/trip`),
@@ -55,7 +55,7 @@ describe("a desk's board", () => {
     ).to.equal(303);
     const ride = await storedRide(rideId);
     expect(ride).to.deep.include({ notes: 'Side entrance', floor: 3, passengerCount: 3, needs: ['pet'] });
-    expect(ride.passenger?.name).to.equal('Ann');
+    expect(ride.passenger).to.deep.equal({ name: 'Ann', locale: 'fr' });
     expect(ride.destination).to.deep.equal({ lat: 40.7061, lng: -74.0088 });
     const actions = (await auditOf(owner.accountId, 10)).map(({ action }) => action);
     expect(actions.filter((action) => action === 'ride_changed')).to.have.length(2);
@@ -260,7 +260,7 @@ describe("a desk's board", () => {
       expect((await visitor.post(`${base}/tell`, { ...formIn(html, `${base}/tell`), text })).status).to.equal(303);
     }
     await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.seenAt': new Date() }, $inc: { rev: 1 } });
-    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance seen.*Ring <twice> sent/);
+    expect(textOf((await boardOf(visitor)).html)).to.match(/Side entrance \(seen\).*Ring <twice> \(not seen yet\)/);
     expect((await visitor.post(`${base}/tell`, { text: ' ' })).status).to.equal(400);
     expect((await visitor.post(`${base}/start`)).status).to.equal(303);
     const { status, events } = await storedRide(rideId);

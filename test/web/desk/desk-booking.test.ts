@@ -20,7 +20,8 @@ describe('booking a ride at the desk', () => {
 
   it('the form books a ride with all its fields, with the key of the desk', async () => {
     const rideId = await book({
-      ...{ passenger: ' Ada Lovelace ', phone: '+1 202 555 0100', notes: 'Side door', reference: 'RES-20332' },
+      ...{ passenger: ' Ada Lovelace ', phone: '+12025550143', notes: 'Side door', reference: 'RES-20332' },
+      ...{ passengerLocale: 'es', texts: 'yes', pin: 'yes' },
       ...{ car: 'comfort', passengers: '3', fare: '$31.40', rebid: 'rebid', need_pet: 'yes', need_wheelchair: 'yes' },
     });
     const ride = await storedRide(rideId);
@@ -28,11 +29,13 @@ describe('booking a ride at the desk', () => {
       ...{ keyId: key.keyId, accountId: visitor.account._id, mode: 'test', fare: 31.4, scenario: 'default' },
       pickup: { lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' },
       destination: { lat: 40.7506, lng: -73.9935, address: 'Penn Station' },
-      passenger: { name: 'Ada Lovelace', phone: '+1 202 555 0100' },
+      passenger: { name: 'Ada Lovelace', phone: '+12025550143', locale: 'es' },
+      notify: { passenger: true },
       ...{ notes: 'Side door', reference: 'RES-20332', carType: 'comfort', passengerCount: 3 },
       ...{ needs: ['wheelchair', 'pet'], onDriverCancel: 'rebid' },
     });
     expect(ride.origin).to.include({ by: 'dashboard' });
+    expect(ride.pinCode).to.match(/^\d{4}$/);
     expect(ride.pickupAt).to.equal(undefined);
   });
 
