@@ -93,7 +93,9 @@ function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): bo
   const pressed = (button: Button) => presses.filter((press) => press.button === button && press.status > 0).length;
   const calls = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;
   const buttons: Button[] = ['code', 'revoke', 'resend', 'resend failed', 'new ride'];
-  return buttons.every((button) => pressed(button) >= 2) && calls('step') >= 10 && calls('raise') >= 6;
+  return (
+    buttons.every((button) => pressed(button) >= 2) && calls('step') >= 10 && calls('raise') >= 6 && calls('tell') >= 4
+  );
 }
 
 /**

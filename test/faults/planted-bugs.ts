@@ -227,6 +227,18 @@ const wrongBeside: readonly PlantedBug[] = [
     ],
     caughtAs: /the step withdraw was acknowledged, but the offer is not withdrawn/,
   },
+  {
+    what: 'sends a message to the driver twice',
+    edits: [
+      { file: 'shared/rides/driver-notes.js', find: 'const isLast = last', replace: 'const isLast = false && last' },
+    ],
+    caughtAs: /has an acknowledged message to the driver 2 times/,
+  },
+  {
+    what: 'starts a trip with any PIN',
+    edits: [{ file: 'shared/rides/pin.js', find: 'if (!pinCode)', replace: 'if (pinCode || !pinCode)' }],
+    caughtAs: /a wrong PIN started it/,
+  },
 ];
 
 /** The bugs of each run. `wrongForDrivers` needs live rides; `wrongBeside` needs people and old rides. */

@@ -84,7 +84,7 @@ export function DriverSteps({ ride }: { ride: Ride }) {
           ))}
         </ul>
       )}
-      <div class="steps">
+      <div class="step-buttons">
         {trip
           .filter((step) => possible(step) && (step[0] !== 'open' || waits))
           .map(([name, label]) => (

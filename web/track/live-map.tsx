@@ -135,9 +135,9 @@ function DriverCard({ driver, language }: Pick<TrackState, 'driver'> & InLanguag
         </p>
         <p class="quiet">
           <bdi id="first-name">{driver?.firstName}</bdi>
-          <bdi class="rating" id="rating">
-            {driver && ratingWords(driver.rating, language)}
-          </bdi>
+          <span class="rating">
+            <bdi id="rating">{driver && ratingWords(driver.rating, language)}</bdi>
+          </span>
         </p>
       </div>
     </section>

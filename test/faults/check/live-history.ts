@@ -1,5 +1,6 @@
 import type { Config } from '../../../shared/base/config.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { type Fault, hasSteps, overlaps } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/request.ts';
@@ -18,8 +19,8 @@ export interface DriverEvidence {
 const recoveryMs = 15_000;
 /** Without a fault, the service reacts to a change within this time, even on a busy machine. */
 export const promptMs = 5_000;
-/** Without a fault, a driver who becomes available has every open ride nearby within this time. */
-export const openedToFreeMs = 2_000;
+/** Without a fault, a driver who becomes available has every open ride nearby within this time. Only tests scale it. */
+export const openedToFreeMs = (): number => scaled(2_000);
 
 /** Whether no fault can have delayed work that was due in this time. */
 export const isCalm = (faults: readonly Fault[], from: number, until: number): boolean =>

@@ -85,6 +85,7 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
   cancel: [200, 409, 500, 503, 0],
   raise: [200, 409, 500, 503, 0],
   step: [200, 409, 500, 503, 0],
+  tell: [200, 409, 500, 503, 0],
   resend: [200, 404, 409, 500, 503, 0],
 };
 

@@ -4,7 +4,10 @@ import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
-/** Violations in auto-accept, raised fares, manual steps and shown steps (contract, sections 2.1 and 10.4 to 10.6). */
+/**
+ * Violations in auto-accept, raised fares, manual steps, shown steps, messages to drivers and PINs (contract, sections
+ * 2.1, 10.4 to 10.6, 10.18 and 10.19).
+ */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
@@ -17,8 +20,12 @@ export function termViolations(rides: readonly Ride[], journal: readonly Call[],
       ...stepViolations(ride, byRide.get(ride._id) ?? []),
     ]),
     ...journal.flatMap((call) => {
-      if (call.operation !== 'step' || call.status !== 200) return [];
-      const fault = stepFault(call, byId.get(call.rideId ?? ''));
+      if (call.status !== 200) return [];
+      const ride = byId.get(call.rideId ?? '');
+      if (call.operation === 'tell') return toldFault(call, ride);
+      if (call.operation !== 'step') return [];
+      if (call.pin && call.pin !== ride?.pinCode) return [`${call.rideId}: a wrong PIN started it`];
+      const fault = stepFault(call, ride);
       return fault ? [`${call.rideId}: the step ${call.step} was acknowledged, but ${fault}`] : [];
     }),
   ];
@@ -116,6 +123,12 @@ function stepViolations({ _id, createdAt, events }: Ride, calls: readonly Call[]
     const isRight = shown.join() === steps.slice(0, shown.length).join() && shown.at(-1)?.startsWith(body.status);
     return isRight ? [] : [`${_id}: showed the steps ${shown}, but had ${steps}`];
   });
+}
+
+/** An acknowledged message must be there once, however often it was sent. */
+function toldFault({ words }: Call, ride: Ride | undefined): string[] {
+  const found = ride?.driverNotes?.filter(({ text }) => text === words).length ?? 0;
+  return found === 1 ? [] : [`${ride?._id}: has an acknowledged message to the driver ${found} times`];
 }
 
 function stepFault({ step, offerId, body }: Call, ride: Ride | undefined): string | undefined {

@@ -189,9 +189,10 @@ function pathOf({ operation, rideId, step }: CallSpec): string {
   if (operation === 'create') return '/v1/rides';
   if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
   if (operation === 'resend') return `/v1/rides/${rideId}/events/1/resend`;
+  if (operation === 'tell') return `/v1/rides/${rideId}/messages`;
   if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step' | 'scenario'>;
+type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step' | 'pin' | 'words' | 'scenario'>;
 type CallOf = (key: NewKey, asked: CallSpec, more?: More) => Promise<Call>;

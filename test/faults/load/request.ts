@@ -25,7 +25,7 @@ export interface Answer {
 
 /** One request of a partner and its answer. The partner's journal of these is evidence. */
 export interface Call extends Answer {
-  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step' | 'resend';
+  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step' | 'resend' | 'tell';
   /** Identifies the creation. It is also in the ride's notes. */
   tag: string;
   keyId: string;
@@ -39,6 +39,10 @@ export interface Call extends Answer {
   scenario?: TestScenario;
   /** The name of a manual step. */
   step?: ManualStep;
+  /** The PIN that a start sent. */
+  pin?: string;
+  /** The text of a message to the driver. */
+  words?: string;
 }
 
 export type ManualStep = 'open' | 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';

@@ -1,13 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RideRequest, TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
+import { canaries } from './canaries.ts';
 import type { Call, ManualStep, More } from './request.ts';
 
 /** One ride of a partner, and the function that makes requests for it. */
 interface Use {
   rideId: string;
   random: Random;
-  call(asked: Pick<Call, 'operation'> & Partial<Pick<Call, 'offerId' | 'fare' | 'step'>>, more?: More): Promise<Call>;
+  call(
+    asked: Pick<Call, 'operation'> & Partial<Pick<Call, 'offerId' | 'fare' | 'step' | 'pin' | 'words'>>,
+    more?: More,
+  ): Promise<Call>;
 }
 
 /** A use of a ride beyond the contract's five operations (contract, sections 10.4 to 10.6). */
@@ -59,6 +63,24 @@ async function makeSteps({ random, call }: Use): Promise<void> {
   for (const step of ['arrive', 'start', end] as const) await make(step);
 }
 
+/** The partner writes to the driver, twice at the same moment, and starts the trip with a wrong PIN before the right one. */
+async function writeAndStart({ call }: Use): Promise<void> {
+  const made = await retry(() => call({ operation: 'step', step: 'offer' }));
+  const offerId = made.body?.offerId as string | undefined;
+  if (!offerId) return;
+  await retry(() => call({ operation: 'accept', offerId }));
+  const words = `Side door ${canaries.note}`;
+  const tell = () => retry(() => call({ operation: 'tell', words }, { body: { text: words } }));
+  await Promise.all([tell(), tell()]);
+  await retry(() => call({ operation: 'step', step: 'arrive' }));
+  const { body: ride } = await retry(() => call({ operation: 'retrieve' }));
+  if (!ride?.pin) return;
+  for (const pin of [ride.pin === '0000' ? '0001' : '0000', ride.pin as string]) {
+    await retry(() => call({ operation: 'step', step: 'start', pin }, { body: { pin } }));
+  }
+  await retry(() => call({ operation: 'step', step: 'complete' }));
+}
+
 /** Opens a ride for later, unless it has just opened, and continues with manual steps. */
 async function openAndMakeSteps(use: Use): Promise<void> {
   await retry(() => use.call({ operation: 'step', step: 'open' }));
@@ -100,6 +122,7 @@ export const testWays: readonly Way[] = [
   { scenario: 'no_auto_accept', use: raiseFares },
   { scenario: 'no_offers', use: raiseFares },
   { scenario: 'no_offers', use: makeSteps },
+  { scenario: 'no_offers', use: writeAndStart, terms: { pin: true } },
   { scenario: 'rate_limited' },
   { scenario: 'unavailable' },
   { scenario: 'duplicate_event' },
