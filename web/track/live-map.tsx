@@ -5,6 +5,7 @@ import type { PageLanguage } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
 import type { MapKey } from './languages/map-english.ts';
 import { mapNames, scriptTexts } from './map-languages.ts';
+import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
 import {
   destinationWords,
@@ -19,10 +20,12 @@ import {
 
 interface LiveMapOptions extends Pick<Config, 'tiles' | 'help'> {
   language: PageLanguage<MapKey>;
+  /** The path to which the form of the rating is sent. */
+  ratingPath: string;
 }
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
-export function liveMap(state: TrackState, { language, tiles, help }: LiveMapOptions): string {
+export function liveMap(state: TrackState, { language, tiles, help, ratingPath }: LiveMapOptions): string {
   const { locale, text } = language;
   const { headline, when, status } = wordsFor(state, state.now, language, 'UTC');
   return renderDocument({
@@ -71,6 +74,7 @@ export function liveMap(state: TrackState, { language, tiles, help }: LiveMapOpt
             <bdi>{text('page.pin')}</bdi> <strong id="pin-code">{state.pin}</strong>
           </p>
           <DriverCard driver={shownDriver(state)} language={language} />
+          <RatingForm path={ratingPath} state={state} language={language} />
           <div class="actions">
             <button type="button" class="action share" id="share">
               {text('share')}

@@ -1,4 +1,5 @@
 import { haversineKm } from '../../shared/base/great-circle.ts';
+import { ratableAfterMs } from '../../shared/base/terms.ts';
 import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
@@ -168,6 +169,10 @@ export function seenWords(state: TrackState, now: number, { text }: MapLanguage)
     ? text('seen.seconds', { seconds })
     : text('seen.minutes', { minutes: Math.floor(seconds / 60) });
 }
+
+/** True if the map asks for a rating at a time (Unix ms). */
+export const asksForRating = (state: TrackState, now: number): boolean =>
+  !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
 
 /** `5.3 km` */
 const kmText = (km: number, { locale }: MapLanguage): string =>

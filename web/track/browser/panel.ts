@@ -1,6 +1,7 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
 import type { TrackState } from '../track-state.ts';
 import {
+  asksForRating,
   type MapLanguage,
   ratingWords,
   seenWords,
@@ -47,6 +48,7 @@ export function createPanel(language: MapLanguage) {
     element('pin').hidden = !state.pin;
     setText('pin-code', state.pin ?? '');
     showDriver(shownDriver(state));
+    showRating(asksForRating(state, now));
     showSteps(state);
   }
 
@@ -77,6 +79,12 @@ export function createPanel(language: MapLanguage) {
     setText('vehicle', driver.vehicle);
     setText('first-name', driver.firstName);
     setText('rating', ratingWords(driver.rating, language));
+  }
+
+  function showRating(isAsked: boolean): void {
+    const form = element('rate');
+    if (isAsked && form.hidden) say(element('rate-question').textContent);
+    form.hidden = !isAsked;
   }
 
   function showSteps(state: TrackState): void {

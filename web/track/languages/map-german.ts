@@ -12,6 +12,13 @@ export const mapGerman: MapTexts = {
   'page.help': 'Ich brauche Hilfe',
   'page.steps': 'Verlauf der Fahrt',
   'page.language': 'Sprache',
+  'page.rate': 'Wie war Ihre Fahrt?',
+  'page.rated': 'Danke für Ihre Bewertung.',
+  'page.stars': '{stars, plural, one {# Stern} other {# Sterne}}',
+  'page.comment': 'Kommentar',
+  'page.optional': '(freiwillig)',
+  'page.commentHint': 'Wer die Fahrt gebucht hat, kann ihn lesen. Der Fahrer nicht.',
+  'page.send': 'Bewertung senden',
   'page.noScripts':
     'Ohne Skripte aktualisiert sich diese Seite nicht von selbst. Laden Sie sie für den neuesten Stand neu.',
   'page.pickup': 'Abholort',
