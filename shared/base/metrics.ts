@@ -85,6 +85,11 @@ export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
   help: 'Requests that drivers received, in dispatch rounds and between them',
 });
 
+export const rideRatings = counter('rides_ratings_total', {
+  help: 'Rides that their passengers rated, by stars and the mode of the ride',
+  labels: ['stars', 'mode'],
+});
+
 export const routeRequests = counter('rides_route_requests_total', {
   help: 'Routes that were asked for: road, no_route, implausible, failed, or rests while the routing server is not asked',
   labels: ['outcome'],

@@ -34,6 +34,11 @@ export type TimerName =
 /** The highest fare and price, in US dollars (contract, section 8). */
 export const maxPrice = 1_000_000;
 
+/** A completed ride can be rated from this long after its end (contract, section 10.21). */
+export const ratableAfterMs = 60_000;
+/** The comment of a rating has at most this number of characters. */
+export const longestComment = 300;
+
 /** The mode of a key and of the rides it creates (contract, section 5.2). A test ride has a simulated driver. */
 export type Mode = 'live' | 'test';
 

@@ -1,5 +1,5 @@
 import { objectSchema } from '../base/json-schema.ts';
-import { carTypes } from '../base/terms.ts';
+import { carTypes, longestComment } from '../base/terms.ts';
 import { cancellers, cancelReasons, movingStatuses, rideStatuses, rideTypes } from './ride-types.ts';
 
 /** The fields that responses and events share, as JSON Schema (contract, sections 2 and 6). Pure. */
@@ -138,6 +138,23 @@ export const sequence = {
 export const driverName = { type: 'string', description: 'Name of the driver.' } as const;
 export const phone = { type: 'string', description: 'Phone number of the driver.' } as const;
 export const rating = { type: 'number', description: 'Rating of the driver, up to 5.' } as const;
+/** The rating of a ride (contract, section 10.21). */
+export const rideRating = objectSchema(
+  {
+    stars: { type: 'integer', minimum: 1, maximum: 5, description: 'The stars, 5 for the best ride.' },
+    comment: {
+      type: 'string',
+      maxLength: longestComment,
+      description: 'What the passenger wrote. Absent without a text, and once the ride is erased.',
+    },
+    at: unixMs('When the ride was rated'),
+  },
+  {
+    title: 'RideRating',
+    description: 'How the passenger rated the ride on the live map. Absent until then.',
+    optional: ['comment'],
+  },
+);
 export const vehicle = { type: 'string', description: 'Model and colour of the car.' } as const;
 export const plate = { type: 'string', description: 'Licence plate of the car.' } as const;
 

@@ -134,6 +134,13 @@ export interface DriverNote extends Partial<Origin> {
   seenAt?: Date;
 }
 
+/** How the passenger rated a ride on its live map, from 1 to 5 stars. */
+export interface RideRating {
+  stars: number;
+  comment?: string;
+  at: Date;
+}
+
 /** A driver to whom a dispatch round opened a live ride, with the distance to the pickup at that time. */
 export interface AskedDriver {
   driverId: string;
@@ -192,7 +199,7 @@ export interface Claim {
  * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
  * The webhook workers write `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and
  * `events.$.delivery`, and filter on their claim instead of `rev`. Erasure needs no `rev`: it only touches ended rides,
- * which never change again.
+ * and only adding a rating changes these.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -273,6 +280,8 @@ export interface Ride extends RideRequest {
   driverNotes?: DriverNote[];
   /** When somebody asked for help on the live map, oldest first (ask-help.ts). */
   helpAskedAt?: Date[];
+  /** The rating of the passenger (rate-ride.ts). */
+  rating?: RideRating;
 
   timers: Timer[];
   nextDueAt?: Date;

@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'word' | 'help';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'word' | 'help' | 'rating';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -61,6 +61,7 @@ type RideWithHistory = Pick<
   | 'changes'
   | 'driverNotes'
   | 'helpAskedAt'
+  | 'rating'
 >;
 
 /** The history of a ride as of `now` (Unix ms), oldest entry first, with all attempts of each event and
@@ -88,6 +89,7 @@ export function historyOf(
     ...changesOf(ride),
     ...wordsOf(ride),
     ...helpOf(ride),
+    ...ratingOf(ride),
     ...texts,
   ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
@@ -144,6 +146,9 @@ const wordsOf = ({ driverNotes = [] }: RideWithHistory): HistoryEntry[] =>
 
 const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
   helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));
+
+const ratingOf = ({ rating }: RideWithHistory): HistoryEntry[] =>
+  rating ? [{ id: 'rating', kind: 'rating', at: rating.at, deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { streetTiles } from '../../dev/streets/street-tiles.ts';
 import type { Client } from '../support/client.ts';
+import { endedAgo } from '../support/rated-rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
@@ -120,6 +121,22 @@ describe('the map of a ride', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('button', { name: 'Recenter' }).waitFor();
   });
+
+  for (const javaScriptEnabled of [true, false]) {
+    it(`asks for a rating, answered with only the keyboard (scripts: ${javaScriptEnabled})`, async () => {
+      const { url, rideId, accept, act } = await newMap();
+      await accept();
+      for (const action of ['arrive', 'start', 'complete'] as const) await act(action);
+      await endedAgo(rideId, 61);
+      const page = await openPage(await openProfile({ javaScriptEnabled }), url);
+      await page.getByRole('radio', { name: '1 star' }).focus();
+      for (const key of ['ArrowRight', 'ArrowRight', 'Tab']) await page.keyboard.press(key);
+      await page.keyboard.type('Clean car');
+      for (const key of ['Tab', 'Enter']) await page.keyboard.press(key);
+      await page.getByText('Thank you for your rating').waitFor();
+      expect((await partner.get(`/rides/${rideId}`)).body.rating).to.include({ stars: 3, comment: 'Clean car' });
+    });
+  }
 
   it('does not animate the car with reduced motion', async () => {
     const { url, accept } = await newMap();

@@ -5,6 +5,7 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { scaled } from '../support/machine-speed.ts';
+import { endedAgo } from '../support/rated-rides.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
 import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
@@ -31,6 +32,10 @@ describe('the live map', () => {
     const cancelled = await newMap();
     const later = await newMap('no_offers', { pickupAt: Date.now() + 26 * 3_600_000 });
     await applyAction(api.ctx, cancelled.rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
+    const rated = await newMap();
+    await rated.accept();
+    for (const action of ['arrive', 'start', 'complete'] as const) await rated.act(action);
+    await endedAgo(rated.rideId, 61);
     const look = (name: string, words: string | RegExp, step: () => Promise<unknown>, at = url): Look => [
       `track-${name}`,
       new URL(at).pathname,
@@ -47,6 +52,7 @@ describe('the live map', () => {
       look('completed', 'Trip completed', () => act('complete')),
       look('cancelled', 'cancelled', async () => {}, cancelled.url),
       look('later', /^Scheduled for /, async () => {}, later.url),
+      ['track-rating', new URL(rated.url).pathname, (page) => page.getByRole('radio', { name: '4 stars' }).check()],
     ]);
   }).timeout(180_000);
 

@@ -9,7 +9,7 @@ import { actorWords, eventText, Id, limitsText, moneyText, None, OutcomePill, Ti
 import { messageKindWords, messageReason, personWords } from '../kit/message-words.ts';
 import { Phone } from '../kit/ride-parts.tsx';
 import { IfMay } from '../kit/viewer.tsx';
-import { LabelledFacts } from './ride-facts.tsx';
+import { LabelledFacts, RatingFacts } from './ride-facts.tsx';
 import { type ChosenEntry, MessagePill, titleOf } from './timeline.tsx';
 
 /** The details of the chosen entry of a ride's timeline. */
@@ -125,6 +125,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
         <Fact name="Fare">{`${moneyText(ride.fare)}, initially ${moneyText(ride.firstFare ?? ride.fare)}`}</Fact>
       )}
       {kind === 'change' && <Fact name="Changed">{entry.fields?.join(', ') ?? ''}</Fact>}
+      {kind === 'rating' && <RatingFacts ride={ride} />}
       {kind === 'created' && <RequestFacts ride={ride} />}
     </dl>
   );

@@ -57,6 +57,7 @@ export function RideFacts({ ride, keyName }: { ride: Ride; keyName?: string }) {
           </Fact>
         </>
       )}
+      <RatingFacts ride={ride} />
       <Fact name="Price">
         <Price ride={ride} />
       </Fact>
@@ -88,6 +89,15 @@ export const LabelledFacts = ({ ride }: { ride: GivenFields }) => (
     )}
   </>
 );
+
+/** What the passenger answered on the live map. */
+export const RatingFacts = ({ ride: { rating } }: { ride: Pick<Ride, 'rating'> }) =>
+  rating ? (
+    <>
+      <Fact name="Rating">{`${rating.stars} of 5 stars`}</Fact>
+      {rating.comment && <Fact name="Comment">{rating.comment}</Fact>}
+    </>
+  ) : null;
 
 const RideLink = ({ rideId }: { rideId: string }) => <a href={ridePath(rideId)}>Ride {shortId(rideId)}</a>;
 

@@ -16,6 +16,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   message: 'Text message',
   word: 'Message to the driver',
   help: 'Asked for help',
+  rating: 'Rated',
 };
 
 const statusTitles: Record<RideStatus, string> = {
@@ -186,7 +187,7 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 function aboutEntry({ kind, offer, by, requestId, message, seenAt }: HistoryEntry): string {
   if (message) return `${messageKindWords[message.kind]}, to ${personWords(message.person)}`;
-  if (kind === 'help') return 'on the live map';
+  if (kind === 'help' || kind === 'rating') return 'on the live map';
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
   const price = offer && moneyText(offer.price);
   const request = requestId && `request ${requestId.slice(0, 8)}…`;

@@ -2,11 +2,17 @@ import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { mapData } from '../kit/map-data.ts';
 import { ratingText } from '../kit/ride-words.ts';
+import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
 import { destinationWords, serverZone, shownDriver, shownSteps, stepWords, utcText, wordsFor } from './track-words.ts';
 
+interface LiveMapOptions extends Pick<Config, 'tiles' | 'help'> {
+  /** The path to which the form of the rating is sent. */
+  ratingPath: string;
+}
+
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
-export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles' | 'help'>): string {
+export function liveMap(state: TrackState, { tiles, help, ratingPath }: LiveMapOptions): string {
   const { headline, when, status } = wordsFor(state, state.now, serverZone);
   return renderDocument({
     title: headline,
@@ -45,6 +51,7 @@ export function liveMap(state: TrackState, { tiles, help }: Pick<Config, 'tiles'
             PIN for the driver <strong id="pin-code">{state.pin}</strong>
           </p>
           <DriverCard driver={shownDriver(state)} />
+          <RatingForm path={ratingPath} state={state} />
           <div class="actions">
             <button type="button" class="action share" id="share">
               Share

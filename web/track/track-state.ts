@@ -59,6 +59,8 @@ export interface TrackState {
    * someone cancelled.
    */
   endedBy?: 'no_driver' | 'replaced' | 'cancelled';
+  /** The ride was rated. */
+  isRated?: true;
 }
 
 /** The projection for reading a ride for its map; `now` is MongoDB's clock. */
@@ -89,6 +91,7 @@ export const trackFields = {
   acceptedOfferId: 1,
   'offers.offerId': 1,
   'offers.etaMinutes': 1,
+  'rating.at': 1,
   ...stepFields,
   now: '$$NOW',
 } as const;
@@ -120,6 +123,7 @@ export type TrackedRide = Pick<
     driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
     reported?: ReportedPosition;
     offers: { offerId: string; etaMinutes: number }[];
+    rating?: { at: Date };
     now: Date;
   };
 
@@ -150,6 +154,7 @@ export function trackState(ride: TrackedRide): TrackState | null {
     ...(ride.pickupAt && { pickupAt: ride.pickupAt.getTime() }),
     ...(ride.status === 'bidding' && waitsToOpen(ride) && { opensAt: ride.biddingOpensAt?.getTime() }),
     ...(ride.status === 'cancelled' && { endedBy: endedBy(ride, steps.length === 2) }),
+    ...(ride.rating && { isRated: true }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { haversineKm } from '../../shared/base/great-circle.ts';
+import { ratableAfterMs } from '../../shared/base/terms.ts';
 import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
@@ -161,6 +162,10 @@ export function seenWords(state: TrackState, now: number): string | null {
   const seconds = Math.round((now - state.position.at) / 1_000);
   return seconds < 120 ? `Seen ${seconds} s ago` : `Seen ${Math.floor(seconds / 60)} min ago`;
 }
+
+/** True if the map asks for a rating at a time (Unix ms). */
+export const asksForRating = (state: TrackState, now: number): boolean =>
+  !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
 
 /** `5.3 km` */
 const kmText = (km: number): string => `${km.toFixed(1)} km`;

@@ -5,8 +5,10 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, limitReached } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
+import { longestComment } from '../../shared/base/terms.ts';
 import { askHelp } from '../../shared/rides/ask-help.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
+import { rateRide } from '../../shared/rides/rate-ride.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -25,8 +27,10 @@ const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFie
 
 const findSupport = batchedFind<Account, Pick<Account, '_id' | 'supportPhone'>>(accounts, '_id', { supportPhone: 1 });
 
-/** The limit of one network. It is high, because the passengers of a mobile network can share an address. */
-const helpRequests: Limit = { name: 'help-requests', most: 30, perMs: 60_000 };
+/** The limits of one network. They are high, because the passengers of a mobile network can share an address. */
+const perNetwork = { most: 30, perMs: 60_000 };
+const helpRequests: Limit = { name: 'help-requests', ...perNetwork };
+const ratings: Limit = { name: 'ratings', ...perNetwork };
 
 /** Every invalid link gets the same text, so that guessing tokens reveals nothing. */
 const noSuchLink = {
@@ -53,6 +57,11 @@ export const trackView = {
 /** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
 export function trackPages(service: Context, follow: FollowRide<TrackedRide, TrackState>): PublicPages {
   const { config } = service;
+  const chargeNetwork = async (limit: Limit, what: string, request: PublicRequest) => {
+    const charged = await charge(limit, request.client(), service.now());
+    const words = `at most ${limit.most} ${what} in a minute for each network address`;
+    if (charged.isFull) throw limitReached('rate_limited', words, retryAfter(charged.freesMs));
+  };
   const get = (
     path: string,
     answer: (link: TrackLink, request: PublicRequest) => Answer | Promise<Answer>,
@@ -73,7 +82,9 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
         const shown = successor?.trackToken ? successor : ride;
         if (shown.trackToken === param('token')) {
           const { supportPhone } = (await findSupport(ride.accountId)) ?? {};
-          return { html: liveMap(state, { tiles: config.tiles, help: config.help, ...helpFrom(supportPhone) }) };
+          const ratingPath = `${pathOf(ride)}/rating`;
+          const { tiles, help } = config;
+          return { html: liveMap(state, { tiles, help, ...helpFrom(supportPhone), ratingPath }) };
         }
         return { redirectTo: trackUrl(config.trackBaseUrl, shown), status: 302 };
       }),
@@ -85,17 +96,35 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
         method: 'POST',
         path: '/:token/help',
         async answer(request) {
-          const charged = await charge(helpRequests, request.client(), service.now());
-          const limit = 'at most 30 requests for help in a minute for each network address';
-          if (charged.isFull) throw limitReached('rate_limited', limit, retryAfter(charged.freesMs));
+          await chargeNetwork(helpRequests, 'requests for help', request);
           await askHelp(service, (await findLink(request)).ride);
           return { empty: true };
+        },
+      },
+      {
+        method: 'POST',
+        path: '/:token/rating',
+        async answer(request) {
+          await chargeNetwork(ratings, 'ratings', request);
+          const { ride } = await findLink(request);
+          await rateRide(service, ride, ratingIn(await request.form()));
+          return { redirectTo: pathOf(ride) };
         },
       },
     ],
     renderError: (error, request) =>
       error.code === 'link_not_found' ? errorPage(error.status, { message: noSuchLink }) : pageError(error, request),
   };
+}
+
+const pathOf = ({ trackToken = '' }: Pick<Ride, 'trackToken'>): string => `/track/${trackToken}`;
+
+/** Throws `invalid_request` for a form that no browser sends. */
+function ratingIn({ text }: { text(name: string): string }): { stars: number; comment?: string } {
+  const stars = Number(text('stars'));
+  const comment = text('comment').replaceAll('\r\n', '\n').trim();
+  if (!/^[1-5]$/.test(text('stars')) || [...comment].length > longestComment) throw new AppError('invalid_request');
+  return { stars, ...(comment && { comment }) };
 }
 
 interface TrackLink {

@@ -146,6 +146,16 @@ export type CancelledBy = 'partner' | 'driver' | 'timeout';
 
 export type CancelReason = 'no_offers' | 'no_show' | 'no_progress' | 'driver' | 'partner';
 
+/** How the passenger rated the ride on the live map. Absent until then. */
+export type RideRating = {
+  /** The stars, 5 for the best ride. */
+  stars: number;
+  /** What the passenger wrote. Absent without a text, and once the ride is erased. */
+  comment?: string;
+  /** When the ride was rated, as Unix time in milliseconds. */
+  at: number;
+};
+
 /** A ride as the list shows it. */
 export type ListedRide = {
   /** The id of the ride. */
@@ -216,6 +226,7 @@ export type ListedRide = {
   replacedBy?: string;
   /** The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride. */
   replaces?: string;
+  rating?: RideRating;
   /** The time of the pickup, as Unix time in milliseconds. Present if you gave one. */
   pickupAt?: number;
   /** From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`. */
@@ -346,6 +357,7 @@ export type Ride = {
   replacedBy?: string;
   /** The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride. */
   replaces?: string;
+  rating?: RideRating;
   /** The time of the pickup, as Unix time in milliseconds. Present if you gave one. */
   pickupAt?: number;
   /** From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`. */

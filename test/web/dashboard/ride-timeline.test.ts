@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { askHelp } from '../../../shared/rides/ask-help.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { rateRide } from '../../../shared/rides/rate-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../web/dashboard/timeline.tsx';
 import { attemptRecord } from '../../support/attempts.ts';
+import { endedAgo } from '../../support/rated-rides.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
@@ -57,12 +59,15 @@ describe("a ride's timeline", () => {
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride changed', 'Ride cancelled']);
   });
 
-  it('the timeline lists messages to the driver and requests for help', async () => {
-    const { rideId } = await rideIn(ctx, 'arrived');
+  it('the timeline lists messages to the driver, requests for help and the rating', async () => {
+    const { rideId } = await rideIn(ctx, 'in_progress');
     await applyAction(ctx, rideId, { action: 'tellDriver', text: 'Side entrance' }, 'anyone');
     await askHelp(ctx, await storedRide(rideId));
+    await applyAction(ctx, rideId, { action: 'complete' }, 'anyone');
+    await endedAgo(rideId, 61);
+    await rateRide(ctx, await storedRide(rideId), { stars: 4 });
     const titles = historyOf(await storedRide(rideId), [], now).map(titleOf);
-    expect(titles.slice(-2)).to.deep.equal(['Message to the driver', 'Asked for help']);
+    expect(titles.slice(-3)).to.deep.equal(['Message to the driver', 'Asked for help', 'Rated']);
   });
 
   it('the timeline lists every attempt of an event, even if only its outcome is stored', async () => {

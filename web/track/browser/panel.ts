@@ -1,7 +1,7 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
 import { ratingText } from '../../../web/kit/ride-words.ts';
 import type { TrackState } from '../track-state.ts';
-import { seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../track-words.ts';
+import { asksForRating, seenWords, shownDriver, shownSteps, stepWords, utcText, wordsFor } from '../track-words.ts';
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
@@ -37,6 +37,7 @@ export function createPanel() {
     element('pin').hidden = !state.pin;
     setText('pin-code', state.pin ?? '');
     showDriver(shownDriver(state));
+    showRating(asksForRating(state, now));
     showSteps(state);
   }
 
@@ -78,6 +79,12 @@ function showDriver(driver: TrackState['driver']): void {
   setText('vehicle', driver.vehicle);
   setText('first-name', driver.firstName);
   setText('rating', ratingText(driver.rating));
+}
+
+function showRating(isAsked: boolean): void {
+  const form = element('rate');
+  if (isAsked && form.hidden) say(element('rate-question').textContent);
+  form.hidden = !isAsked;
 }
 
 let lastSteps = '';

@@ -243,6 +243,20 @@ CancelledBy = Literal["partner", "driver", "timeout"]
 CancelReason = Literal["no_offers", "no_show", "no_progress", "driver", "partner"]
 
 
+class _RideRating(TypedDict):
+    stars: int
+    """The stars, 5 for the best ride."""
+    at: int
+    """When the ride was rated, as Unix time in milliseconds."""
+
+
+class RideRating(_RideRating, total=False):
+    """How the passenger rated the ride on the live map. Absent until then."""
+
+    comment: str
+    """What the passenger wrote. Absent without a text, and once the ride is erased."""
+
+
 class _ListedRidePickup(TypedDict):
     lat: float
     """Latitude in degrees."""
@@ -368,6 +382,7 @@ class ListedRide(_ListedRide, total=False):
     """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
     replaces: str
     """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    rating: RideRating
     pickupAt: int
     """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
     biddingOpensAt: int
@@ -552,6 +567,7 @@ class Ride(_Ride, total=False):
     """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
     replaces: str
     """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    rating: RideRating
     pickupAt: int
     """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
     biddingOpensAt: int

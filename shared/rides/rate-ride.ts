@@ -1,0 +1,24 @@
+import type { Context } from '../base/context.ts';
+import { rideRatings } from '../base/metrics.ts';
+import { ratableAfterMs } from '../base/terms.ts';
+import { changeRide } from './change-ride.ts';
+import type { Ride, RideRating } from './ride-types.ts';
+
+/**
+ * Stores the rating of a completed ride (contract, section 10.21): only the first one, only from a minute after the end,
+ * and not once the ride is erased. Sends no event. Throws like `changeRide`.
+ */
+export async function rateRide(
+  ctx: Context,
+  { _id: rideId, keyId }: Pick<Ride, '_id' | 'keyId'>,
+  given: Omit<RideRating, 'at'>,
+): Promise<void> {
+  const changed = await changeRide(ctx, { rideId, owner: { keyId } }, (ride, at, now) => {
+    const { status, statusAt, rating, trackToken } = ride;
+    const isOpen = status === 'completed' && !rating && now.getTime() - statusAt.getTime() >= ratableAfterMs;
+    // An erased ride has no token.
+    const change = isOpen && trackToken ? { set: { rating: { ...given, at } } } : null;
+    return { change, result: change !== null };
+  });
+  if (changed?.result) rideRatings.inc({ stars: String(given.stars), mode: changed.ride.mode });
+}
