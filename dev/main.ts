@@ -17,8 +17,10 @@ async function main(): Promise<number> {
     const { showStatus } = await import('./stack/stack-overview.ts');
     await showStatus(options.port);
   } else {
+    const { readScale } = await import('./stack/scale.ts');
+    const scale = readScale(options.scale);
     const { start } = await import('./start-stack.ts');
-    await start({ ...options, port: options.port ?? Number(process.env.PORT || 4100) });
+    await start({ ...options, scale, port: options.port ?? Number(process.env.PORT || 4100) });
   }
   return 0;
 }
@@ -35,15 +37,28 @@ docs/settings.md lists them.`;
     'PROGRAM --port 4200 --fresh',
     'PROGRAM status',
     'WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev',
+    'PROGRAM --scale webhooks=4 --scale dispatch=2',
     `PROGRAM --json | grep '"msg":"delivery"'`,
   ])
     .argument('[status]', 'shows the addresses and keys of a running stack')
     .option('--port <N>', 'listens on another port than 4100, with its own data', process.env.PORT || undefined)
     .option('--fresh', 'starts with empty data and a new test key', false)
+    .option(
+      '--scale <POOL=N>',
+      'runs N processes of a worker pool instead of one; repeatable',
+      (value, before: string[]) => [...before, value],
+      [],
+    )
     .option('--json', 'prints the raw logs, and all else on stderr', false)
     .option('--prepare', 'downloads what the first start needs, and ends', false)
     .parse();
-  const { port, ...flags } = command.opts<{ port?: string; fresh: boolean; json: boolean; prepare: boolean }>();
+  const { port, ...flags } = command.opts<{
+    port?: string;
+    fresh: boolean;
+    scale: string[];
+    json: boolean;
+    prepare: boolean;
+  }>();
   const [word] = command.args;
   if (word !== undefined && word !== 'status') throw new UsageError(`unknown command ${word}`);
   const isPort = !port || (/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535);

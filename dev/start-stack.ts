@@ -5,6 +5,7 @@ import { givenMongo } from './servers/given-mongo.ts';
 import { portProblem } from './servers/ports.ts';
 import { endStaleRedis } from './servers/redis-server.ts';
 import { createLogView } from './stack/logs.ts';
+import type { Scale } from './stack/scale.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 import type { Stack } from './stack/stack.ts';
 import { overview } from './stack/stack-overview.ts';
@@ -12,13 +13,13 @@ import { dataDirOf, removeState, runningStacks, type StackState, writeState } fr
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
 
-type StartOptions = { port: number; fresh: boolean; json: boolean };
+type StartOptions = { port: number; fresh: boolean; json: boolean; scale: Scale };
 
 /** Processes that a killed stack has left behind end within this time. */
 const leftoverTimeoutMs = 4_000;
 
 /** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
-export async function start({ port, fresh, json }: StartOptions): Promise<void> {
+export async function start({ port, fresh, json, scale }: StartOptions): Promise<void> {
   const ending = endSignal();
   const startedAt = Date.now();
   const screen = createMovingLine(json ? process.stderr : process.stdout);
@@ -36,6 +37,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
       port,
       dataDir,
       keepQueues: true,
+      scale,
       say: (line) => screen.print(styled('accent', `>>> ${line}`)),
       progress: screen.show,
       onLine: json ? (_name, line) => console.log(line) : logs.line,
@@ -89,19 +91,14 @@ async function announce(stack: Stack, port: number, state: string, print: (line:
   const dataDir = dataDirOf(port);
   const { testKey } = await import('./stack/test-key.ts');
   const key = await testKey(stack.env, dataDir, stack.url);
+  const { shownSettings } = await import('../shared/base/config.ts');
   const env = Object.fromEntries(
-    Object.entries(stack.env).filter(([name]) => isSharedWithCommands(name)),
+    shownSettings(stack.env).map(({ name }) => [name, stack.env[name]]),
   ) as StackState['env'];
+  const { url, servers, metricsPorts } = stack;
   const startedAt = new Date().toISOString();
-  const stackState = { pid: process.pid, port, url: stack.url, startedAt, servers: stack.servers, env };
+  const stackState = { pid: process.pid, port, url, startedAt, servers, metricsPorts, env };
   await writeState(dataDir, stackState);
   const last = '  Press Ctrl-C to stop; npm run dev -- status shows this again.';
   print([...overview({ ...stackState, key, state }), last, ''].join('\n'));
-}
-
-/** The settings that a command such as `npm run keys` must share with the services. */
-function isSharedWithCommands(name: string): boolean {
-  return /^(SERVICE_ENV|HOST|PORT|(MONGO|REDIS)_URL|(PUBLIC|TRACK)_BASE_URL|SECRETS_KEY|SMTP_URL|MAIL_FROM|WEBHOOK_LOCAL_TARGETS|ROUTING_URL)$/.test(
-    name,
-  );
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
@@ -51,6 +52,12 @@ export const recoveryOptions = {
 };
 
 /**
+ * The name by which operators see this process in `ops queues` and on the queue board, and which a job that it ran
+ * keeps: its host, which is the container's or the pod's name, and its process id.
+ */
+const processName = `${hostname()}:${process.pid}`;
+
+/**
  * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool lives.
  */
 export function startPool(
@@ -67,6 +74,7 @@ export function startPool(
     (job, lock) => runJob(ctx, handlers[pool] as Handler<unknown>, job, { pool, lock, stopping: stop.signal }),
     {
       connection,
+      name: processName,
       prefix: queuePrefix(pool),
       concurrency,
       // Keeps BullMQ's check of the Redis version. Without the check, BullMQ rounds blocking waits up to whole seconds,

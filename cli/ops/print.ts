@@ -1,6 +1,6 @@
 import { redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { countLimit } from '../../shared/process/ops/backlog.ts';
-import type { BacklogReport, QueuesReport } from '../../shared/process/ops/queue-states.ts';
+import type { BacklogReport, QueueState, QueuesReport } from '../../shared/process/ops/queue-states.ts';
 import type { FailingKey } from '../../shared/webhooks/delivery-health.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import type { UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
@@ -31,9 +31,9 @@ interface QueuesAnswer extends QueuesReport {
 }
 
 export function queueLines({ queues, redis, backlog }: QueuesAnswer): string[] {
-  const rows = queues?.map(({ pool, waiting, active, delayed, paused }) => [
+  const rows = queues?.map(({ pool, waiting, active, delayed, processes, paused }) => [
     pool,
-    ...[waiting, active, delayed].map(String),
+    ...[waiting, active, delayed, processes?.length ?? '?'].map(String),
     paused ? 'paused' : '',
   ]);
   const { overdue } = backlog;
@@ -41,7 +41,9 @@ export function queueLines({ queues, redis, backlog }: QueuesAnswer): string[] {
   const counted = (items: number) => (items < countLimit ? String(items) : `${countLimit} or more`);
   return [
     ...(redis ? [`${redisProblemTexts[redis]}.`] : []),
-    ...(rows ? aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]) : ['The following is from MongoDB.']),
+    ...(rows
+      ? aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', 'PROCESSES', ''], ...rows])
+      : ['The following is from MongoDB.']),
     `Oldest event not sent: ${late(backlog.oldestUnsettledSeconds)}`,
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
     `Oldest test event or redelivery overdue: ${late(backlog.oldestAttemptSeconds)}`,
@@ -53,7 +55,18 @@ export function queueLines({ queues, redis, backlog }: QueuesAnswer): string[] {
     `Mails due: ${counted(overdue.mails)}`,
     `Text messages due: ${counted(overdue.messages)}`,
     ...waitingLines(backlog.waitingByKey),
+    ...processLines(queues ?? []),
   ];
+}
+
+/** The worker processes with their pools. */
+function processLines(queues: readonly QueueState[]): string[] {
+  const names = [...new Set(queues.flatMap(({ processes }) => processes ?? []))].sort();
+  const rows = names.map((name) => [
+    name,
+    queues.flatMap(({ pool, processes }) => (processes?.includes(name) ? pool : [])).join(' '),
+  ]);
+  return rows.length > 0 ? ['', ...aligned([['PROCESS', 'POOLS'], ...rows])] : [];
 }
 
 const noticeTexts: Record<FailingKey['mail'], string> = {

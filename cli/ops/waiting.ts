@@ -10,12 +10,12 @@ const command = commandOf<Context>();
 export const waitingCommands = {
   queues: command({
     summary: 'shows waiting jobs and how late they are',
-    about: `Shows the jobs of each queue in Redis and, from MongoDB, how
-many events, timers, mails and text messages wait, how late
-the oldest is,
-and which keys have waiting events. A slow partner is listed
-first. Without Redis, shows the problem of Redis and the
-part from MongoDB.`,
+    about: `Shows the jobs of each queue in Redis and the processes that
+run them, and, from MongoDB, how many events, timers, mails
+and text messages wait, how late the oldest is, and which
+keys have waiting events. A slow partner is listed first.
+Without Redis, shows the problem of Redis and the part from
+MongoDB. PROCESSES is ? if Redis lists no connections.`,
     examples: ['PROGRAM queues', 'PROGRAM queues --json'],
     read: () => null,
     async run(ctx) {

@@ -9,7 +9,7 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
     try {
       return await start(await freePort());
     } catch (error) {
-      if (attempt === attempts || !/in use|listening on port/i.test((error as Error).message)) throw error;
+      if (attempt === attempts || !/in use|EADDRINUSE|listening on port/i.test((error as Error).message)) throw error;
     }
   }
 }

@@ -101,7 +101,15 @@ const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
  * These lines are hidden, because other lines contain the same information: for example, the line of a ride's step
  * repeats the line of its job.
  */
-const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed', 'fares counted']);
+const hiddenMessages = new Set([
+  'job',
+  'listening',
+  'ops server listening',
+  'working',
+  'closing',
+  'usage summed',
+  'fares counted',
+]);
 const textWidth = 28;
 const longestPath = 40;
 

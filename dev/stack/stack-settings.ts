@@ -18,8 +18,8 @@ export async function stackSettings(
     ...more,
     SERVICE_ENV: 'development',
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
-    // Port 0 gives each process a free port, because nine processes cannot share one.
-    ...(process.env.OPS_PORT && { OPS_PORT: '0' }),
+    // Any free port, because the processes cannot share one.
+    OPS_PORT: '0',
     // A short grace period, so that Ctrl-C does not wait for an attempt to a hanging receiver.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
   };

@@ -17,6 +17,9 @@ export type StackState = {
   startedAt: string;
   /** The servers of MONGO_URL and REDIS_URL, for display; empty for the stack's own servers. */
   servers: { mongo: string; redis: string };
+  /** The port of each process's metrics, by the process's name. */
+  metricsPorts: Record<string, number>;
+  /** All settings of the services. */
   env: StackEnv;
 };
 
@@ -24,15 +27,28 @@ export const dataDirOf = (port: number): string => path.join(stacksDir, String(p
 
 const stateFile = (dataDir: string) => path.join(dataDir, 'stack.json');
 
+/** The settings of a running stack, for `node --env-file`: a worker that is started with them joins the stack. */
+export const workerEnvFile = (dataDir: string): string => path.join(dataDir, 'worker.env');
+
 export async function writeState(dataDir: string, state: StackState): Promise<void> {
-  const fresh = `${stateFile(dataDir)}.new`;
+  await writeSecretly(workerEnvFile(dataDir), Object.entries(state.env).map(envLine).join(''));
+  await writeSecretly(stateFile(dataDir), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+const envLine = ([name, value = '']: [string, string | undefined]): string => {
+  const quote = ["'", '"', '`'].find((mark) => !value.includes(mark)) ?? "'";
+  return `${name}=${quote}${value}${quote}\n`;
+};
+
+async function writeSecretly(file: string, text: string): Promise<void> {
+  const fresh = `${file}.new`;
   await fs.rm(fresh, { force: true });
-  await fs.writeFile(fresh, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  await fs.rename(fresh, stateFile(dataDir));
+  await fs.writeFile(fresh, text, { mode: 0o600, flag: 'wx' });
+  await fs.rename(fresh, file);
 }
 
 export async function removeState(dataDir: string): Promise<void> {
-  await fs.rm(stateFile(dataDir), { force: true });
+  await Promise.all([stateFile, workerEnvFile].map((file) => fs.rm(file(dataDir), { force: true })));
 }
 
 /** The running stacks, newest first. Ignores the files of killed stacks. */

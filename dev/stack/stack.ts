@@ -1,9 +1,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
-import { poolNames } from '../../shared/base/queues.ts';
 import { migrate } from '../../shared/process/migrate-database.ts';
 import { startMongo } from '../servers/mongo.ts';
+import { onFreePort } from '../servers/ports.ts';
 import type { RunningProcess } from '../servers/processes.ts';
 import { startRedis } from '../servers/redis-server.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
@@ -12,6 +12,7 @@ import { streetTiles } from '../streets/street-tiles.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
 import { keepRunning, type RestartingProcess } from './keep-running.ts';
+import { type Scale, workersOf } from './scale.ts';
 import { startService } from './service.ts';
 import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './stack-settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';
@@ -22,6 +23,7 @@ type StackOptions = {
   dataDir: string;
   /** True if Redis keeps its data across restarts, as MongoDB always does. */
   keepQueues: boolean;
+  scale?: Scale;
   /** Settings of the services, in addition to this process's environment. */
   settings?: NodeJS.ProcessEnv;
   /** Called with a line of text about each event of the stack itself. */
@@ -36,12 +38,13 @@ export type Stack = {
   url: string;
   env: StackEnv;
   servers: StackState['servers'];
+  metricsPorts: StackState['metricsPorts'];
   stop(): Promise<void>;
 };
 
 /**
- * Starts MongoDB, Redis and a routing server, unless MONGO_URL, REDIS_URL or ROUTING_URL is set, then the API and a process
- * for each worker pool.
+ * Starts MongoDB, Redis and a routing server, unless MONGO_URL, REDIS_URL or ROUTING_URL is set, then the API and the
+ * processes of each worker pool.
  * Restarts each one that dies. If one cannot be started, stops the others and rejects.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -98,19 +101,29 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     });
     const [servers] = await allStarted([startServers(secretsKeys), compile()]);
     const env = { ...settings, ...servers };
-    options.progress(`starting the API and ${poolNames.length} worker pools`);
-    const start = (name: string, script: string, ...args: string[]) =>
-      keep(name, () =>
-        startService({
+    const workers = workersOf(options.scale ?? {});
+    options.progress(`starting the API and ${workers.length} workers`);
+    const metricsPorts: StackState['metricsPorts'] = {};
+    const start = (name: string, script: string, ...args: string[]) => {
+      const startAt = async (port: number) => {
+        const service = await startService({
           name,
           script: path.join(build, script),
           args,
-          env,
+          env: { ...env, OPS_PORT: String(port) },
           onLine: (line) => options.onLine(name, line),
-        }),
-      );
-    await allStarted([start('api', 'dev/api.js'), ...poolNames.map((pool) => start(pool, 'workers/main.js', pool))]);
-    return { url, env, servers: givenServers().named, stop };
+        });
+        // A restart uses the same port, which Prometheus may read.
+        metricsPorts[name] = port;
+        return service;
+      };
+      return keep(name, () => (metricsPorts[name] ? startAt(metricsPorts[name]) : onFreePort(startAt)));
+    };
+    await allStarted([
+      start('api', 'dev/api.js'),
+      ...workers.map(({ name, pool }) => start(name, 'workers/main.js', pool)),
+    ]);
+    return { url, env, servers: givenServers().named, metricsPorts, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,7 +12,7 @@ import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { closeProfiles, type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the test console in a browser', () => {
   const receiver = useReceiver();
@@ -45,6 +45,22 @@ describe('the test console in a browser', () => {
   const entry = (page: Page, words: string | RegExp) => page.locator('.timeline .entry strong', { hasText: words });
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
+
+  it('a place is chosen on the map, and the request shows it without the address of the former place', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    const pickup = page.getByRole('group', { name: 'Pickup' });
+    await pickup.getByRole('button', { name: 'Choose on the map' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose on the map' });
+    expect(await dialog.locator('output').textContent()).to.equal('57.6997, 11.9523');
+    await page.keyboard.press('Shift+ArrowRight');
+    const [lat, lng] = ((await dialog.locator('output').textContent()) ?? '').split(', ');
+    await lookAround('console-map', page);
+    await page.keyboard.press('Enter');
+    await page.locator('#request code', { hasText: `"lng": ${lng}` }).waitFor();
+    expect(await pickup.getByLabel('Latitude').inputValue()).to.equal(lat);
+    expect(await pickup.getByLabel('Address').inputValue()).to.equal('');
+    expect(page.complaints).to.deep.equal([]);
+  });
 
   it('the console starts a ride and shows it to its end, with the answer to each event', async () => {
     const page = await openPage(await profile(), consoleUrl());

@@ -9,6 +9,7 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { isAlive, nodeCommand } from '../../dev/servers/processes.ts';
 import { removeAbandonedFolders } from '../../dev/servers/temporary-folder.ts';
 import { stacksDir } from '../../dev/stack/stack-state.ts';
+import { poolNames } from '../../shared/base/queues.ts';
 import type { PageAnswer } from '../support/dashboard.ts';
 import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
@@ -91,7 +92,7 @@ describe('npm run dev', function () {
 
   before(async () => {
     port = await freePort();
-    await start('--fresh');
+    await start('--fresh', '--scale', 'webhooks=2');
   });
 
   after(async () => {
@@ -152,15 +153,10 @@ describe('npm run dev', function () {
     }
     const { queues } = JSON.parse((await board('/api/queues?activeQueue=simulator&status=latest')).text);
     const names = queues.map((queue: { name: string }) => queue.name);
-    expect(names).to.have.members([
-      'bidding',
-      'simulator',
-      'dispatch',
-      'webhooks',
-      'webhooks-slow',
-      'routing',
-      'mail',
-      'messages',
+    expect(names).to.have.members(poolNames);
+    expect(queues.map((queue: { displayName: string }) => queue.displayName)).to.include.members([
+      'mail · 1 process',
+      'webhooks · 2 processes',
     ]);
     for (const queue of queues) {
       expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
@@ -185,6 +181,41 @@ describe('npm run dev', function () {
     }
   });
 
+  it('each process shows its metrics on the port that the overview names', async () => {
+    const ports: [name: string, port: number][] = Object.entries((await state()).metricsPorts);
+    expect(ports.map(([name]) => name)).to.have.members(['api', ...poolNames, 'webhooks-2']);
+    for (const [name, metricsPort] of ports) {
+      expect(output).to.include(`${name} ${metricsPort}`);
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      expect(metrics).to.include(`rides_process_info{process="${name.replace(/-\d$/, '')}"} 1`);
+    }
+  });
+
+  it('--scale starts more processes of a pool, and a worker that is started as status says joins them', async () => {
+    const { stdout: shown } = await command('main', 'status', '--port', String(port));
+    const [, file = '', ...words] =
+      /node --env-file=(\S+) \\\n +(--import tsx workers\/main\.ts) (webhooks)\n/.exec(shown) ?? [];
+    const processes = async () => {
+      const { stdout } = await command('command', 'ops', 'queues', '--json', '--port', String(port));
+      const { queues } = JSON.parse(stdout);
+      return queues.map((queue: { pool: string; processes: string[] }) => [queue.pool, queue.processes.length]);
+    };
+    const withWebhooks = (count: number) => poolNames.map((pool) => [pool, pool === 'webhooks' ? count : 1]);
+    const become = (wanted: unknown) => until(async () => JSON.stringify(await processes()) === JSON.stringify(wanted));
+    await become(withWebhooks(2));
+    const { SECRETS_KEY } = (await state()).env;
+    expect(await fs.readFile(file, 'utf8')).to.include(SECRETS_KEY);
+    expect(shown).not.to.include(SECRETS_KEY);
+    const args = [`--env-file=${file}`, ...words.join(' ').split(' ')];
+    const worker = spawn(process.execPath, args, { env: { PATH: process.env.PATH }, stdio: 'ignore' });
+    try {
+      await become(withWebhooks(3));
+    } finally {
+      worker.kill();
+      await once(worker, 'exit');
+    }
+  });
+
   it('the stack reports in one line why it cannot start, or that none is running', async () => {
     const elsewhere = String(await freePort());
     const refusals: [code: number, line: string | RegExp, answer: Promise<Answer>][] = [
@@ -206,6 +237,8 @@ describe('npm run dev', function () {
       [1, /^a stack is running on port \d+ .*$/, command('main', '--port', String(port))],
       [2, /prot/, command('main', '--prot', '1')],
       [2, /port/, command('main', '--port', '0')],
+      [2, /^--scale web=2 must be POOL=N: .* bidding simulator /, command('main', '--scale', 'web=2')],
+      [2, /^--scale mail=21 must be POOL=N: N is 0 to 20,/, command('main', '--scale', 'mail=21')],
     ];
     for (const [code, line, answer] of refusals) {
       const { code: ended, stderr } = await answer;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createLogView } from '../../dev/stack/logs.ts';
 import { overview } from '../../dev/stack/stack-overview.ts';
+import { poolNames } from '../../shared/base/queues.ts';
 
 const rideId = 'ride_0VbdXpxmecg93r1rJAk0axNy';
 const keyId = 'key_zbDMaMU87bH2NK';
@@ -116,9 +117,13 @@ describe('the log view of npm run dev', () => {
     const key = { keyId, key: `svc_test_${'x'.repeat(38)}`, signingSecret: `whsec_${'x'.repeat(32)}` };
     const env = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', SHUTDOWN_GRACE_MS: '' };
     const servers = { mongo: '', redis: 'redis.example:6379 (REDIS_URL)' };
-    const start = overview({ url: 'http://127.0.0.1:44100', port: 44100, env, servers, key, state: 'is ready' });
+    const metricsPorts = Object.fromEntries(
+      poolNames.flatMap((pool) => [pool, `${pool}-20`]).map((name) => [name, 31_999]),
+    );
+    const url = 'http://127.0.0.1:44100';
+    const start = overview({ url, port: 44100, env, servers, metricsPorts, key, state: 'is ready' });
     expect(start.join('\n')).to.include(key.key).and.include(key.signingSecret).and.include(servers.redis);
     const lines = failures.flatMap(([fields]) => shown(delivery(fields)).map((line) => line.padStart(10)));
-    for (const line of [...start, ...lines]) expect(line.length, line).to.be.at.most(80);
+    for (const line of [...start.join('\n').split('\n'), ...lines]) expect(line.length, line).to.be.at.most(80);
   });
 });

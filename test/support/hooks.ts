@@ -22,7 +22,6 @@ const stops: (() => Promise<void>)[] = [];
 
 /** Runs once, in the process that starts the workers. Without --parallel, that process also runs the tests. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
-  measureSpeed();
   const given = givenMongo();
   const count = this.isParallelMode() ? workerCount() : 1;
   const [build, , ...servers] = await Promise.all([
@@ -72,8 +71,11 @@ async function startServers(dataDir: string, givenUrl?: string): Promise<Servers
 
 /** Mocha also loads this file in each worker, and numbers the workers from 0. */
 const worker = process.env.MOCHA_WORKER_ID;
-if (worker === undefined) startRun();
-else {
+if (worker === undefined) {
+  // Before the test files are loaded, because they compute limits from it.
+  measureSpeed();
+  startRun();
+} else {
   endWithDescendants();
   Object.assign(process.env, JSON.parse(process.env.TEST_SERVERS ?? '[]')[Number(worker)]);
 }

@@ -30,6 +30,10 @@ function PlaceFields({ name, label, values, faults }: FieldsProps & { name: 'pic
       <TextField name={`${name}Address`} label="Address" value={values[`${name}Address`]} faults={faults} />
       <TextField name={`${name}Lat`} label="Latitude" value={values[`${name}Lat`]} faults={faults} />
       <TextField name={`${name}Lng`} label="Longitude" value={values[`${name}Lng`]} faults={faults} />
+      {/* Shown by the script (console.browser.ts). */}
+      <button class="btn second" type="button" data-choose={name} hidden>
+        Choose on the map
+      </button>
     </fieldset>
   );
 }

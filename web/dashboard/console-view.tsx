@@ -1,9 +1,11 @@
+import type { Config } from '../../shared/base/config.ts';
 import type { ApiKey } from '../../shared/keys/api-key.ts';
 import type { ListedRide } from '../../shared/rides/list-rides.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import type { Document } from '../kit/answer.ts';
 import { ButtonLink, CodeBlock, Empty } from '../kit/blocks.tsx';
 import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
+import { MapDialog } from '../kit/map-dialog.tsx';
 import { consolePath, keysPath, signaturePath } from '../kit/paths.ts';
 import { creationAsCurl, keyVariable, type RideField, requestBody } from '../kit/ride-request.ts';
 import { scenarioWords } from '../kit/ride-words.ts';
@@ -15,7 +17,7 @@ type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
 /** The values of the form's fields. */
 export type StartValues = Record<RideField | 'key' | 'scenario', string>;
 
-interface StartData {
+interface StartData extends Pick<Config, 'tiles'> {
   apiUrl: string;
   /** The account's active test keys. */
   keys: readonly TestKey[];
@@ -25,7 +27,7 @@ interface StartData {
   faults?: Faults;
 }
 
-export function startView({ apiUrl, keys, values, recent, faults = {} }: StartData): Document {
+export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: StartData): Document {
   return {
     title: 'Test console',
     test: true,
@@ -57,6 +59,7 @@ export function startView({ apiUrl, keys, values, recent, faults = {} }: StartDa
                   Start a test ride
                 </button>
               </div>
+              <MapDialog tiles={tiles} />
             </ChangeForm>
             <RecentRides rides={recent} />
             <section class="section console-request" id="request" data-api-url={apiUrl} aria-labelledby="request-title">

@@ -27,7 +27,8 @@ export const testConsole = page('/console', {
     const chosen = keys.find(({ _id }) => _id === query('key')) ?? keys.at(-1);
     const first = { ...firstValues, key: chosen?._id ?? '', scenario: scenarioNamed(query('scenario')) };
     const values: StartValues = text ? typedIn(text) : first;
-    return { apiUrl: `${service.config.publicBaseUrl}/v1`, keys, values, recent: await recentRides(owner) };
+    const { publicBaseUrl, tiles } = service.config;
+    return { apiUrl: `${publicBaseUrl}/v1`, tiles, keys, values, recent: await recentRides(owner) };
   },
   view: startView,
   faultTitle: 'Not started yet',

@@ -3,13 +3,14 @@ import { carTypes, needs, needWords } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rideTypes } from '../../shared/rides/ride-types.ts';
 import { ChoiceField, FaultLinks, type Faults, FormId, TextField } from '../kit/forms.tsx';
+import { MapDialog } from '../kit/map-dialog.tsx';
 import { PassengerFields } from '../kit/passenger-fields.tsx';
 import { deskPath } from '../kit/paths.ts';
 import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { PickupClocks } from './pickup-clocks.tsx';
-import { MapDialog, PlaceField, SavedPlaces } from './place-field.tsx';
+import { PlaceField, SavedPlaces } from './place-field.tsx';
 import type { Doubt } from './trip-places.ts';
 
 interface FormProps extends BookingState {
@@ -92,7 +93,7 @@ export function BookingForm(props: FormProps) {
           Book ride
         </button>
       </div>
-      <MapDialog config={config} />
+      <MapDialog {...config} />
     </form>
   );
 }

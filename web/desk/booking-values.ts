@@ -7,8 +7,8 @@ import type { SentRequest } from '../kit/answer.ts';
 import type { Faults } from '../kit/forms.tsx';
 import { timeIn } from '../kit/lists.tsx';
 import { labelledFaults, labelledTexts, requestBody } from '../kit/ride-request.ts';
+import { coordinatesAsText } from '../kit/ride-words.ts';
 import { timeOfClock } from '../kit/zone.ts';
-import { coordinatesAsText } from './coordinates.ts';
 import { chosenAs, type TripPlace } from './trip-places.ts';
 
 /** The texts of the booking form's fields. `fromPoint` and `toPoint` are set if a person has chosen a place. */

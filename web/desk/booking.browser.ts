@@ -1,8 +1,8 @@
+import { createPlaceMap } from '../kit/browser/place-map.ts';
 import { showHints } from './browser/booking-hints.ts';
 import { sendBookingInPlace } from './browser/booking-send.ts';
 import { showPickupTime } from './browser/pickup-input.ts';
 import { createPlaceField } from './browser/place-combobox.ts';
-import { createPlaceMap } from './browser/place-map.ts';
 
 /** The booking form of the desk, and the form of a saved place. Both also work without this script. */
 function start(root: ParentNode): void {

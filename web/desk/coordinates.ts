@@ -48,10 +48,6 @@ function pointOfSides(text: string): Point | null {
   return lat === undefined || lng === undefined || Number.isNaN(lat + lng) ? null : { lat, lng };
 }
 
-/** The point as a text that `coordinatesIn` reads: `40.758, -73.9855`, to about a metre. */
-export const coordinatesAsText = ({ lat, lng }: Point): string =>
-  [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
-
 export const isOnEarth = ({ lat, lng }: Point): boolean => Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 
 /* Links of map apps, as people paste them at the desk. */

@@ -1,7 +1,5 @@
 import type { Desk } from '../../shared/accounts/desk.ts';
-import type { Config } from '../../shared/base/config.ts';
 import { TextField } from '../kit/forms.tsx';
-import { mapData } from '../kit/map-data.ts';
 import { chosenAsSaved } from './trip-places.ts';
 
 /**
@@ -37,32 +35,5 @@ export function SavedPlaces({ desk: { places, defaultPlace } }: { desk: Desk }) 
         />
       ))}
     </datalist>
-  );
-}
-
-/** The map on which a person chooses a point (browser/place-map.ts). Fields offer it only with scripts. */
-export function MapDialog({ config: { tiles } }: { config: Pick<Config, 'tiles'> }) {
-  return (
-    <dialog class="place-map track" aria-labelledby="place-map-title" data-place-map>
-      <h2 id="place-map-title">Choose on the map</h2>
-      <p class="hint" id="place-map-keys">
-        Move the map under the cross. Arrow keys move it too, + and − zoom, Enter uses the point.
-      </p>
-      <div class="place-map-box">
-        <section role="application" aria-label="Map" aria-describedby="place-map-keys" {...mapData(tiles)} />
-        <svg class="place-map-cross" viewBox="0 0 40 40" aria-hidden="true">
-          <path d="M20 2v36M2 20h36" />
-        </svg>
-      </div>
-      <div class="place-map-foot">
-        <output aria-live="polite" />
-        <button class="btn second" type="button" data-cancel>
-          Cancel
-        </button>
-        <button class="btn" type="button" data-use>
-          Use this point
-        </button>
-      </div>
-    </dialog>
   );
 }

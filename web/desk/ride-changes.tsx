@@ -12,17 +12,17 @@ import { DeclaredFields } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
 import { timeIn } from '../kit/lists.tsx';
+import { MapDialog } from '../kit/map-dialog.tsx';
 import { page } from '../kit/page.tsx';
 import { languageOptions } from '../kit/passenger-fields.tsx';
 import { deskPath } from '../kit/paths.ts';
 import { ownRide, rideName } from '../kit/ride-parts.tsx';
 import { labelledTexts, labelledValues } from '../kit/ride-request.ts';
+import { coordinatesAsText } from '../kit/ride-words.ts';
 import { bookers } from '../kit/roles.ts';
 import { offsetMs, timeOfClock } from '../kit/zone.ts';
 import { needField } from './booking-values.ts';
-import { coordinatesAsText } from './coordinates.ts';
 import { hasGeocoder } from './geocoder.ts';
-import { MapDialog } from './place-field.tsx';
 import { position } from './position-field.tsx';
 import { chosenAs } from './trip-places.ts';
 
@@ -159,7 +159,7 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
 const clockAtPickup = (at: Date, { pickup }: Ride): string =>
   new Date(at.getTime() + offsetMs(at, zoneAt(pickup))).toISOString().slice(0, 16);
 
-type Shown = { ride: Ride; config: Parameters<typeof hasGeocoder>[0] & Parameters<typeof MapDialog>[0]['config'] };
+type Shown = { ride: Ride; config: Parameters<typeof hasGeocoder>[0] & Parameters<typeof MapDialog>[0] };
 
 function changesView({ ride, config }: Shown): Document {
   const { destination, passenger, notes = '', reference = '', pickupAt } = ride;
@@ -200,7 +200,7 @@ function changesView({ ride, config }: Shown): Document {
             <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
               <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
                 <DeclaredFields name="trip" values={trip} />
-                <MapDialog config={config} />
+                <MapDialog {...config} />
               </div>
               <p class="hint">Offers of drivers whose cars no longer fit are withdrawn.</p>
               <div class="actions">

@@ -18,13 +18,13 @@ import { fault, hidden, text } from '../kit/declared-fields.tsx';
 import { DeclaredFields, DeclaredForm } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm } from '../kit/forms.tsx';
+import { MapDialog } from '../kit/map-dialog.tsx';
 import { page } from '../kit/page.tsx';
 import { deskPath, deskPlacesPath } from '../kit/paths.ts';
+import { coordinatesAsText } from '../kit/ride-words.ts';
 import { bookers } from '../kit/roles.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { coordinatesAsText } from './coordinates.ts';
 import { hasGeocoder } from './geocoder.ts';
-import { MapDialog } from './place-field.tsx';
 import { position } from './position-field.tsx';
 import { chosenAs } from './trip-places.ts';
 
@@ -115,7 +115,7 @@ function placesView({ desk, config, values }: PlacesData): Document {
           <ChangeForm action={deskPlacesPath} class="booking">
             <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
               <DeclaredFields name="save" values={values} />
-              <MapDialog config={config} />
+              <MapDialog {...config} />
             </div>
             <div class="actions">
               <button class="btn" type="submit">

@@ -2,7 +2,8 @@ import type { Place } from '../../shared/accounts/account.ts';
 import { placeNamed } from '../../shared/accounts/place-name.ts';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import type { Location } from '../../shared/rides/ride-types.ts';
-import { coordinatesAsText, coordinatesIn, pointOfLink } from './coordinates.ts';
+import { coordinatesAsText } from '../kit/ride-words.ts';
+import { coordinatesIn, pointOfLink } from './coordinates.ts';
 
 /** The places of a booking: what a person types, and the doubts about it that are asked once. Pure. */
 

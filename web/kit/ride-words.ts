@@ -1,7 +1,12 @@
+import type { Point } from '../../shared/base/great-circle.ts';
 import { biddingSince, waitsToOpen } from '../../shared/rides/opening.ts';
 import type { Ride, TestScenario } from '../../shared/rides/ride-types.ts';
 
 /** Words about rides. Pure: browsers use this file too. */
+
+/** The point as a text that people can paste into map apps: `40.758, -73.9855`, to about a metre. */
+export const coordinatesAsText = ({ lat, lng }: Point): string =>
+  [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 
 export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
 

@@ -169,9 +169,9 @@ function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
       )}
       {jobs && jobs.length > 0 && (
         <table class="table" aria-labelledby="jobs">
-          <TableHead columns={['Job', 'Queue', 'State', 'Due', 'Result']} />
+          <TableHead columns={['Job', 'Queue', 'State', 'Due', 'Process', 'Result']} />
           <tbody>
-            {jobs.map(({ pool, jobId, step, state, dueAt, result }) => (
+            {jobs.map(({ pool, jobId, step, state, dueAt, processedBy, result }) => (
               <tr key={`${pool} ${jobId}`}>
                 <td data-label="Job">
                   <a href={`${queueBoardPath}/queue/${pool}/${encodeURIComponent(jobId)}`}>{step}</a>
@@ -181,6 +181,7 @@ function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
                 <td data-label="Due">
                   <Time at={dueAt} form="exact" />
                 </td>
+                <td data-label="Process">{processedBy ?? 'none yet'}</td>
                 <td data-label="Result" class="breakable">
                   {result ?? 'none yet'}
                 </td>

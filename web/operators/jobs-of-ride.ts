@@ -12,6 +12,8 @@ export interface RideJob {
   step: string;
   state: string;
   dueAt: Date;
+  /** The process that ran the job last. */
+  processedBy?: string;
   result?: string;
 }
 
@@ -81,6 +83,7 @@ function rideJob(pool: PoolName, job: Job, state: string): RideJob {
   const result = job.failedReason ?? job.returnvalue ?? undefined;
   return {
     ...{ pool, jobId: job.id ?? '', step: stepOf(job.data), state, dueAt: dueAtOf(job) },
+    processedBy: job.processedBy,
     ...(result !== undefined && { result: typeof result === 'string' ? result : JSON.stringify(result) }),
   };
 }

@@ -6,6 +6,7 @@ import type { AppControllerRoute, AppViewRoute, IServerAdapter } from '@bull-boa
 import type { Job, Queue } from 'bullmq';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
+import { sharedRead } from '../../shared/process/ops/shared-read.ts';
 import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { dueAtOf, stepOf } from './job-facts.ts';
 import { boardHeader } from './operators-header.tsx';
@@ -29,6 +30,8 @@ const descriptions: Record<PoolName, string> = {
 /** The states that the board shows. BullMQ has more, but this service has no flows, priorities or paused queues. */
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
+const readOfWorkers = { everyMs: 5_000, limitMs: 1_000 };
+
 /**
  * The board's adapter of a queue. It is read-only: MongoDB decides what is pending, so re-running a job would only
  * overwrite the result of its first run.
@@ -37,6 +40,22 @@ function readOnlyQueue(Adapter: typeof BullMQAdapter, queue: Queue, description:
   return new (class extends Adapter {
     override getJobStatuses() {
       return [...usedStates] as ReturnType<BullMQAdapter['getJobStatuses']>;
+    }
+
+    #shownName = queue.name;
+    readonly #workers = sharedRead(() => super.getWorkers(), readOfWorkers);
+
+    override getDisplayName() {
+      return this.#shownName;
+    }
+
+    /** Each open board asks for the workers of every queue every 3 s. */
+    override async getWorkers() {
+      const workers = await this.#workers();
+      const count = workers && new Set(workers.map(({ name, addr }) => name ?? addr)).size;
+      this.#shownName =
+        count === null ? queue.name : `${queue.name} · ${count} ${count === 1 ? 'process' : 'processes'}`;
+      return workers;
     }
 
     override async getJob(id: string) {
@@ -164,8 +183,7 @@ export async function queueBoard<More extends object>(
         jobDetails: { defaultTab: 'Data' },
         hideDocsLink: true,
         hideRedisDetails: true,
-        // The view of workers would run CLIENT LIST at each poll, and shows less than the metric rides_pool_takes_jobs.
-        showWorkers: false,
+        showWorkers: true,
         sortQueues: false,
       },
     },

@@ -19,6 +19,8 @@ export interface QueueState {
   active: number;
   /** Jobs that are not due yet. */
   delayed: number;
+  /** The names of the pool's processes (`host:pid`), or null if Redis does not list its connections. */
+  processes: string[] | null;
 }
 
 /**
@@ -89,10 +91,24 @@ function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueStat
   return Promise.all(
     poolNames.map(async (pool) => {
       const queue = queues[pool] as Queue;
-      const [counts, paused] = await Promise.all([queue.getJobCounts('wait', 'active', 'delayed'), queue.isPaused()]);
-      return { pool, paused, waiting: counts.wait ?? 0, active: counts.active ?? 0, delayed: counts.delayed ?? 0 };
+      const [counts, paused, processes] = await Promise.all([
+        queue.getJobCounts('wait', 'active', 'delayed'),
+        queue.isPaused(),
+        processesOf(queue),
+      ]);
+      const { wait: waiting = 0, active = 0, delayed = 0 } = counts;
+      return { pool, paused, waiting, active, delayed, processes };
     }),
   );
+}
+
+/** Null if the Redis of a provider, or the user of REDIS_URL, may not list connections: no other command needs that. */
+async function processesOf(queue: Queue): Promise<string[] | null> {
+  const connections = await queue.getWorkers().catch(() => null);
+  if (!connections || connections.some(({ addr }) => addr === undefined)) return null;
+  // After a lost connection, Redis may list a process twice. A process of an earlier version has no name.
+  const names = connections.map(({ rawname = '', addr = '' }) => rawname.split(':w:')[1] ?? addr);
+  return [...new Set(names)].sort();
 }
 
 /** Reads how late the oldest item of each kind is, and which keys have waiting events. */

@@ -1,10 +1,11 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { scaled } from '../../support/machine-speed.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Answer, Call } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 
 /** Without MongoDB, the API answers within 3 s. A busy machine needs a little longer; a hang takes much longer. */
-const hangMs = 5_000;
+export const hangMs = scaled(5_000);
 /** Time until all is normal after MongoDB returns: the waiting requests then arrive all at once. */
 const recoveryMs = 10_000;
 

@@ -127,7 +127,7 @@ function isDue(
   live: readonly Ride[],
 ): boolean {
   const until = biddingEndOf(ride);
-  const from = until - openedToFreeMs();
+  const from = until - openedToFreeMs;
   if (from < biddingStartOf(ride) || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
   if (!online.some((time) => time.from <= from && time.until >= until)) return false;
   const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);

@@ -5,6 +5,7 @@ import type { Fault } from '../faults-log.ts';
 import type { Call } from '../load/request.ts';
 import { type MachineWatchOptions, startMachineWatch } from '../world/machine-watch.ts';
 import { type Evidence, violationsIn } from './checker.ts';
+import { hangMs } from './requests.ts';
 import { standstillSummary, standstillViolations } from './standstills.ts';
 
 const { TEST_RUN_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
@@ -94,8 +95,8 @@ describe('standstills of the machine in the fault suite', () => {
   });
 
   it('the checker subtracts its own standstill from the duration of an answer', () => {
-    expect(violationsOf({ at: 9_000, ms: 6_900 })).to.deep.equal([]);
-    expect(violationsOf({ at: 9_000, ms: 7_100 }).join()).to.match(/took 7100 ms$/);
+    expect(violationsOf({ at: 9_000, ms: hangMs + 1_900 })).to.deep.equal([]);
+    expect(violationsOf({ at: 9_000, ms: hangMs + 2_100 }).join()).to.match(/took \d+ ms$/);
   });
 
   it('the summary counts overlapping standstills of several servers once', () => {

@@ -54,7 +54,7 @@ describe('the command line of operators', () => {
     );
     const { out } = await run(['queues']);
     expect(out.join('\n')).to.match(
-      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nmessages .+\nOldest event not sent/,
+      /^POOL +WAITING +ACTIVE +DELAYED +PROCESSES\n(.+\n)+mail +\d+ +\d+ +\d+ +0 +paused\nmessages .+\nOldest event not sent/,
     );
     expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers start jobs again\.$/);
     expect((await run(['queues'])).out.join('\n')).not.to.include('paused');

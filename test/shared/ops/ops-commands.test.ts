@@ -138,6 +138,7 @@ describe('ops commands', () => {
       const before = (await stateOf('webhooks')).waiting;
       const { rideId } = await rideIn(api.ctx, 'bidding');
       expect(await stateOf('webhooks')).to.include({ paused: false, waiting: before + 1, active: 0 });
+      expect((await stateOf('webhooks')).processes).to.deep.equal([]);
       await makeDue(rideId, 'expire', new Date(api.ctx.now() - 3_600_000));
       expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
       expect(backlog).to.have.all.keys(

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
+import { readQueues } from '../../../shared/process/ops/queue-states.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { operatorsProof } from '../../../web/operators/operators-access.ts';
 import { startPool } from '../../../workers/pools.ts';
@@ -78,7 +80,7 @@ describe('queue board at the operators’ port', () => {
     expect(jobs.map((href) => href.split('/')[4])).to.have.members(['dispatch', 'webhooks']);
   });
 
-  it('a ride shows its finished jobs while the queue keeps them', async () => {
+  it('a ride shows its finished jobs while the queue keeps them, and the process that ran each', async () => {
     const { ctx } = operators;
     const rideId = await newRide(ctx);
     await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
@@ -86,6 +88,14 @@ describe('queue board at the operators’ port', () => {
     const worker = startPool(ctx, connection, 'dispatch');
     try {
       await until(async () => (await findRide(rideId)).text.includes('completed'));
+      const name = `${hostname()}:${process.pid}`;
+      expect((await findRide(rideId)).text).to.include(name);
+      const { workers } = (await (await board('/api/queues/dispatch/workers')).json()) as {
+        workers: { name: string }[];
+      };
+      expect(workers.map((each) => each.name)).to.deep.equal([name]);
+      const { queues } = await readQueues(ctx);
+      expect(queues?.find(({ pool }) => pool === 'dispatch')?.processes).to.deep.equal([name]);
     } finally {
       await worker.close();
       connection.disconnect();

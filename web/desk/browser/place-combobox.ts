@@ -1,6 +1,7 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
-import { coordinatesAsText, coordinatesIn } from '../coordinates.ts';
-import type { PlaceMap } from './place-map.ts';
+import type { PlaceMap } from '../../kit/browser/place-map.ts';
+import { coordinatesAsText } from '../../kit/ride-words.ts';
+import { coordinatesIn } from '../coordinates.ts';
 import {
   askDesk,
   isPlace,

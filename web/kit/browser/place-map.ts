@@ -1,6 +1,6 @@
 import { Map as LeafletMap } from 'leaflet';
-import { addGround } from '../../kit/browser/map-ground.ts';
-import { coordinatesAsText } from '../coordinates.ts';
+import { coordinatesAsText } from '../ride-words.ts';
+import { addGround } from './map-ground.ts';
 
 interface Point {
   lat: number;
