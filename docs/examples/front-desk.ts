@@ -8,9 +8,10 @@
  *     npx tsx front-desk.ts cancel RIDE_ID
  *     npx tsx front-desk.ts statement 2026-11
  *
- * PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts the
- * cheapest offer for a ride once it is at most LIMIT. It receives webhooks on 127.0.0.1:PORT,
- * reads those that are lost from the event feed, and continues after a crash where it stopped.
+ * PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts
+ * the cheapest offer for a ride once it is at most LIMIT. It receives webhooks on
+ * 127.0.0.1:PORT, reads those that are lost from the event feed, and continues after a crash
+ * where it stopped.
  *
  * Variables: API and KEY; for `serve` also PORT and SECRET.
  */

@@ -7,9 +7,10 @@
     python3 front_desk.py cancel RIDE_ID
     python3 front_desk.py statement 2026-11
 
-PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts the
-cheapest offer for a ride once it is at most LIMIT. It receives webhooks on 127.0.0.1:PORT,
-reads those that are lost from the event feed, and continues after a crash where it stopped.
+PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts
+the cheapest offer for a ride once it is at most LIMIT. It receives webhooks on
+127.0.0.1:PORT, reads those that are lost from the event feed, and continues after a crash
+where it stopped.
 
 Variables: API and KEY; for `serve` also PORT and SECRET.
 """
@@ -91,6 +92,8 @@ def statement(month: str) -> None:
 client = RideClient(os.environ["KEY"], os.environ["API"])
 functions: Any = (serve, book, change, tell, cancel, statement)
 commands = {run.__name__: run for run in functions}
-if len(sys.argv) < 2 or sys.argv[1] not in commands:
+name, *words = sys.argv[1:] or [""]
+if name not in commands:
     sys.exit(__doc__)
-commands[sys.argv[1]](*sys.argv[2:])
+command = commands[name]
+command(*words)
