@@ -10,7 +10,7 @@
  *
  * PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts
  * the cheapest offer for a ride once it is at most LIMIT. It receives webhooks on
- * 127.0.0.1:PORT, reads those that are lost from the event feed, and continues after a crash
+ * 127.0.0.1:PORT, and reads lost ones from the event feed. After a crash, it continues
  * where it stopped.
  *
  * Variables: API and KEY; for `serve` also PORT and SECRET.
@@ -28,8 +28,9 @@ const commands: Record<string, (...words: string[]) => Promise<unknown>> = {
     const events = await client.follow({ from, secret: SECRET });
     createServer(events.listener).listen(Number(PORT), '127.0.0.1');
     for await (const event of events) {
-      if (event.event === 'ride.status') console.log(event.reference, event.rideId, event.status);
-      else await acceptCheapest(event.rideId, Number(event.metadata?.limit ?? 0));
+      const { reference, rideId } = event;
+      if (event.event === 'ride.status') console.log(reference, rideId, event.status);
+      else await acceptCheapest(rideId, Number(event.metadata?.limit ?? 0));
       await writeFile('position.new', events.position);
       await rename('position.new', 'position');
     }
@@ -43,15 +44,15 @@ const commands: Record<string, (...words: string[]) => Promise<unknown>> = {
       reference: booking,
       metadata: { limit },
     };
-    const { rideId, trackUrl } = await client.createRide(request, { idempotencyKey: booking });
-    console.log(rideId, trackUrl);
+    const ride = await client.createRide(request, { idempotencyKey: booking });
+    console.log(ride.rideId, ride.trackUrl);
   },
   change: (rideId = '', notes = '') => client.changeRide(rideId, { notes }),
   tell: (rideId = '', text = '') => client.tellDriver(rideId, { text }),
   cancel: (rideId = '') => client.cancelRide(rideId),
   async statement(month = '') {
-    for await (const { reference, rideId, agreedPrice } of client.allStatementLines(month)) {
-      console.log(reference, rideId, agreedPrice.toFixed(2));
+    for await (const ride of client.allStatementLines(month)) {
+      console.log(ride.reference, ride.rideId, ride.agreedPrice.toFixed(2));
     }
     console.log('total', (await client.retrieveStatement(month)).total.toFixed(2));
   },
@@ -61,7 +62,7 @@ async function acceptCheapest(rideId: string, limit: number): Promise<void> {
   const [cheapest] = (await client.listOffers(rideId)).offers;
   if (!cheapest || cheapest.price > limit) return;
   await client.acceptOffer(rideId, { offerId: cheapest.offerId }).catch((error) => {
-    // A 409: the offer was withdrawn, or the ride has a driver.
+    // 409: withdrawn, or the ride has a driver
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
   });
 }

@@ -9,7 +9,7 @@
 
 PICKUP and DESTINATION are LAT,LNG. `serve` prints the statuses of all rides, and accepts
 the cheapest offer for a ride once it is at most LIMIT. It receives webhooks on
-127.0.0.1:PORT, reads those that are lost from the event feed, and continues after a crash
+127.0.0.1:PORT, and reads lost ones from the event feed. After a crash, it continues
 where it stopped.
 
 Variables: API and KEY; for `serve` also PORT and SECRET.
@@ -47,7 +47,7 @@ def accept_cheapest(ride_id: str, limit: str) -> None:
             try:
                 client.accept_offer(ride_id, {"offerId": offer["offerId"]})
             except ServiceError as error:
-                if error.status != 409:  # The offer was withdrawn, or the ride has a driver.
+                if error.status != 409:  # withdrawn, or the ride has a driver
                     raise
 
 
