@@ -26,7 +26,7 @@ export function webPart<More = object>(
   pages: PublicPages<More>,
   { before = [], more }: Options<More> = {},
 ): Part {
-  const { name, base, routes, security, admit, logAs } = pages;
+  const { name, base, routes, security, admit, logAs, renderError } = pages;
   const streams = pages.hasStreams && createStreams({ ...service.config.streams, client: 'network address' });
   const describe = (ctx: RequestContext) =>
     ({ ...describeRequest(ctx, service), ...more?.(ctx) }) as PublicRequest & More;
@@ -55,7 +55,9 @@ export function webPart<More = object>(
       admitted,
       'paths' in routes ? answerWith(routes.answer) : routerOf(base, paths ?? []),
     ]),
-    renderError: pages.renderError ?? jsonError,
+    renderError: renderError
+      ? (error, ctx) => renderError(error, { ...describeRequest(ctx, service), state: ctx.state })
+      : jsonError,
     ...(streams && { endHeld: streams.endAll, close: async () => streams.close() }),
   };
 }

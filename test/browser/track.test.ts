@@ -38,7 +38,7 @@ describe('the live map', () => {
     await endedAgo(rated.rideId, 61);
     const look = (name: string, words: string | RegExp, step: () => Promise<unknown>, at = url): Look => [
       `track-${name}`,
-      new URL(at).pathname,
+      at.slice(api.url.length),
       async (page) => {
         await step();
         await headline(page, words);
@@ -47,6 +47,8 @@ describe('the live map', () => {
     await lookAt(api.url, [
       look('bidding', 'Finding a driver', async () => {}),
       look('driver-arriving', /^Arriv/, accept),
+      look('german', /^(Ankunft in|Kommt)/, async () => {}, `${url}?lang=de`),
+      look('arabic', /الوصول/, async () => {}, `${url}?lang=ar`),
       look('arrived', 'Driver is here', () => act('arrive')),
       look('in-progress', /^Arriv/, () => act('start')),
       look('completed', 'Trip completed', () => act('complete')),

@@ -1,7 +1,11 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { expect } from 'chai';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { english } from '../../shared/messages/languages/english.ts';
 import { languages, type TextValues, textOf } from '../../shared/messages/texts.ts';
+import { pageLanguages, type TextsByLanguage } from '../../web/kit/languages.ts';
+import { mapTexts } from '../../web/track/map-languages.ts';
 
 interface Part {
   value?: unknown;
@@ -21,6 +25,40 @@ function placeholders(parts: readonly Part[]): string[] {
 }
 const placeholdersIn = (text: string, locale: string) =>
   placeholders(new IntlMessageFormat(text, locale).getAst() as Part[]);
+
+/** The texts of pages, with the folder whose files name the keys. */
+const pages: [name: string, texts: TextsByLanguage<string>, folder: string][] = [
+  ['the live map', mapTexts, 'web/track'],
+];
+
+for (const [name, texts, folder] of pages) {
+  describe(`texts of ${name} in every language`, () => {
+    for (const [locale, own] of Object.entries(texts)) {
+      it(`${locale} has every text, with the placeholders of the English one, as the library writes it`, () => {
+        expect(Object.keys(own)).to.have.ordered.members(Object.keys(texts.en));
+        const language = pageLanguages(texts)(locale);
+        for (const [key, text] of Object.entries(own)) {
+          const names = placeholdersIn(text, locale);
+          expect(names, key).to.deep.equal(placeholdersIn(texts.en[key] ?? '', 'en'));
+          const library = new IntlMessageFormat(text, locale);
+          for (const count of [0, 1, 2, 3, 11, 100, 1_234]) {
+            const values = Object.fromEntries(names.map((each) => [each, count]));
+            expect(language.text(key, values), key).to.equal(library.format(values)).and.not.match(/[{}#]/);
+          }
+        }
+      });
+    }
+
+    it('uses every text', () => {
+      const sources = fs
+        .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('languages/'))
+        .map((file) => fs.readFileSync(path.join(folder, file), 'utf8'))
+        .join();
+      expect(Object.keys(texts.en).filter((key) => !sources.includes(`'${key}'`))).to.deep.equal([]);
+    });
+  });
+}
 
 describe('text messages in every language', () => {
   const now = new Date('2026-11-27T12:00:00Z');

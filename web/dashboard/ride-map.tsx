@@ -1,8 +1,12 @@
 import type { Config } from '../../shared/base/config.ts';
 import { Time } from '../kit/facts.tsx';
 import { mapData } from '../kit/map-data.ts';
+import { mapLanguage, scriptTexts } from '../track/map-languages.ts';
 import type { TrackState } from '../track/track-state.ts';
-import { serverZone, wordsFor } from '../track/track-words.ts';
+import { wordsFor } from '../track/track-words.ts';
+
+/** The dashboard is in English. */
+const english = mapLanguage('en');
 
 /** The live map inside a page of the dashboard. A script fills it and moves the car (browser/create-ride-map.ts). */
 export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
@@ -19,14 +23,15 @@ export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
 
 /** The texts of the map: the ETA and the status. The same script keeps them up to date. */
 export function MapWords({ map }: { map: TrackState }) {
-  const { headline, when, status } = wordsFor(map, map.now, serverZone);
+  const { headline, when, status } = wordsFor(map, map.now, english, 'UTC');
   return (
-    <p class="map-words" id="map-words" data-keep>
+    <p class="map-words" id="map-words" data-keep data-texts={scriptTexts(english)}>
       <strong id="headline">{headline}</strong>{' '}
       <span id="headline-when">
         {when && (
           <>
-            {when.before} <Time at={new Date(when.at)} form="time" />
+            {when.before}
+            <Time at={new Date(when.at)} form="time" />
             {when.after}.
           </>
         )}

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { assetUrl } from './assets.ts';
+import { directionOf } from './languages.ts';
 import { renderHtml } from './render.ts';
 
 interface DocumentProps {
+  /** The language of the page (BCP 47); English by default. */
+  locale?: string;
   /** The title of the browser tab; the service's name is appended. */
   title: string;
   /** Names of bundled browser scripts. The page works without them. */
@@ -23,9 +26,18 @@ export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderHtml(<Document {...props} />)}`;
 }
 
-function Document({ title, scripts = [], firstScript, isListed, kind, refreshPath, children }: DocumentProps) {
+function Document({
+  locale = 'en',
+  title,
+  scripts = [],
+  firstScript,
+  isListed,
+  kind,
+  refreshPath,
+  children,
+}: DocumentProps) {
   return (
-    <html lang="en">
+    <html lang={locale} dir={directionOf(locale)}>
       <head>
         <meta charset="utf-8" />
         <title>{`${title} - Ride Partner`}</title>

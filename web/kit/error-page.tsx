@@ -1,6 +1,7 @@
 import type { AppError } from '../../shared/base/errors.ts';
 import type { Answer } from './answer.ts';
 import { Mark, renderDocument } from './document.tsx';
+import { LanguageMenu } from './language-menu.tsx';
 
 /** The text of an error page: the problem and the next step. */
 interface Message {
@@ -49,6 +50,8 @@ interface ErrorPageOptions {
   /** Identifies the error in the log. */
   requestId?: string;
   message?: Message;
+  /** For a page in several languages: the present one (BCP 47), and the word for "Language". */
+  language?: { locale: string; label: string };
   /** Shows links to the parts of the service. */
   hasNavigation?: boolean;
 }
@@ -56,17 +59,19 @@ interface ErrorPageOptions {
 /** Renders an error page. */
 export function errorPage(
   status: number,
-  { requestId, message = messageOf(status), hasNavigation }: ErrorPageOptions = {},
+  { requestId, message = messageOf(status), language, hasNavigation }: ErrorPageOptions = {},
 ): string {
   return renderDocument({
     title: message.title,
     kind: 'message',
+    locale: language?.locale,
     children: (
       <main>
         <Mark />
         <h1>{message.title}</h1>
         <p>{message.text}</p>
         {message.advice && <p>{message.advice}</p>}
+        {language && <LanguageMenu {...language} />}
         {hasNavigation && <Navigation />}
         {requestId && (
           <p class="quiet small">

@@ -35,7 +35,7 @@ export interface PublicPages<More = object> {
   /** True if an answer is a stream. */
   hasStreams?: true;
   /** The page of an error; JSON if absent. */
-  renderError?(error: AppError, request: { state: { requestId: string } }): string;
+  renderError?(error: AppError, request: PublicRequest & { state: { requestId: string } }): string;
 }
 
 /** Files whose paths are known only when the first of them is requested. */

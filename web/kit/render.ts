@@ -35,7 +35,7 @@ function showTexts(vnode: VNode): void {
 function shownChildren(type: unknown, children: unknown): unknown {
   if (Array.isArray(children)) return children.map((child) => shownChildren(type, child));
   if (typeof children !== 'string') return children;
-  // Only this function makes a `bdi`.
+  // The whole text is isolated already.
   if (type === 'bdi') return children;
   if (codeElements.has(type)) return shownCode(children);
   const text = shownLines(children);

@@ -1,38 +1,61 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
+import { LanguageMenu } from '../kit/language-menu.tsx';
+import type { PageLanguage } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
-import { ratingText } from '../kit/ride-words.ts';
+import type { MapKey } from './languages/map-english.ts';
+import { mapNames, scriptTexts } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
-import { destinationWords, serverZone, shownDriver, shownSteps, stepWords, utcText, wordsFor } from './track-words.ts';
+import {
+  destinationWords,
+  type MapLanguage,
+  ratingWords,
+  shownDriver,
+  shownSteps,
+  stepKeys,
+  utcText,
+  wordsFor,
+} from './track-words.ts';
 
 interface LiveMapOptions extends Pick<Config, 'tiles' | 'help'> {
+  language: PageLanguage<MapKey>;
   /** The path to which the form of the rating is sent. */
   ratingPath: string;
 }
 
 /** Renders the public live map. All facts are also shown as text beside the map, which works without scripts. */
-export function liveMap(state: TrackState, { tiles, help, ratingPath }: LiveMapOptions): string {
-  const { headline, when, status } = wordsFor(state, state.now, serverZone);
+export function liveMap(state: TrackState, { language, tiles, help, ratingPath }: LiveMapOptions): string {
+  const { locale, text } = language;
+  const { headline, when, status } = wordsFor(state, state.now, language, 'UTC');
   return renderDocument({
     title: headline,
+    locale,
     kind: 'track',
     scripts: ['track-page.js'],
     children: (
       <>
         <a class="skip-link" href="#facts">
-          Skip the map
+          {text('page.skip')}
         </a>
-        <section id="map" aria-label="Map: pickup, destination and car" {...mapData(tiles)} />
-        <main id="facts" class="sheet" tabIndex={-1} data-status={state.status} data-state={JSON.stringify(state)}>
-          {state.testMode && <p class="test-band">Test data: a simulated driver</p>}
+        <section id="map" aria-label={text('page.map')} {...mapData(tiles, mapNames(language))} />
+        <main
+          id="facts"
+          class="sheet"
+          tabIndex={-1}
+          data-status={state.status}
+          data-state={JSON.stringify(state)}
+          data-texts={scriptTexts(language)}
+        >
+          {state.testMode && <p class="test-band">{text('page.test')}</p>}
           <div class="answer" id="answer">
             <div>
               <h1 id="headline">{headline}</h1>
               <p id="when" hidden={!when}>
                 {when && (
                   <>
-                    {when.before} <ClockTime at={when.at} />
+                    {when.before}
+                    <ClockTime at={when.at} />
                     {when.after}
                   </>
                 )}
@@ -41,31 +64,30 @@ export function liveMap(state: TrackState, { tiles, help, ratingPath }: LiveMapO
               <p class="spoken" role="status" id="spoken" />
               <p class="quiet seen" id="seen" hidden />
               <p class="lost" id="connection" hidden>
-                Connection lost. Trying again…
+                {text('page.connectionLost')}
               </p>
             </div>
             {/* A checkbox, because it shows and hides the details without scripts too. */}
-            <input type="checkbox" id="show-details" class="sheet-toggle" aria-label="Show details" />
+            <input type="checkbox" id="show-details" class="sheet-toggle" aria-label={text('page.details')} />
           </div>
           <p class="pin" id="pin" hidden={!state.pin}>
-            PIN for the driver <strong id="pin-code">{state.pin}</strong>
+            <bdi>{text('page.pin')}</bdi> <strong id="pin-code">{state.pin}</strong>
           </p>
-          <DriverCard driver={shownDriver(state)} />
-          <RatingForm path={ratingPath} state={state} />
+          <DriverCard driver={shownDriver(state)} language={language} />
+          <RatingForm path={ratingPath} state={state} language={language} />
           <div class="actions">
             <button type="button" class="action share" id="share">
-              Share
+              {text('share')}
             </button>
-            {help && <HelpLink {...help} />}
+            {help && <HelpLink {...help} label={text('page.help')} />}
+            <LanguageMenu locale={locale} label={text('page.language')} />
           </div>
           <div class="details">
-            <Places {...state} />
-            <Steps state={state} />
+            <Places {...state} language={language} />
+            <Steps state={state} language={language} />
           </div>
           <noscript>
-            <p class="quiet note">
-              Without scripts, this page does not update automatically. Reload it for the latest state.
-            </p>
+            <p class="quiet note">{text('page.noScripts')}</p>
           </noscript>
         </main>
       </>
@@ -77,39 +99,48 @@ export function liveMap(state: TrackState, { tiles, help, ratingPath }: LiveMapO
 function ClockTime({ at }: { at: number }) {
   const exact = utcText(at);
   return (
-    <time dateTime={new Date(at).toISOString()} title={exact}>
+    <time dateTime={new Date(at).toISOString()} title={exact} dir="auto">
       {exact.slice(11)}
     </time>
   );
 }
 
-function HelpLink({ url, phone }: NonNullable<Config['help']>) {
+function HelpLink({ url, phone, label }: NonNullable<Config['help']> & { label: string }) {
   if (phone) {
     return (
       <a class="action" id="help" href={url}>
-        I need help <span class="quiet">{phone}</span>
+        {label}{' '}
+        <span class="quiet" dir="ltr">
+          {phone}
+        </span>
       </a>
     );
   }
   return (
     <a class="action" id="help" href={url} target="_blank" rel="noopener">
-      I need help
+      {label}
     </a>
   );
 }
 
-function DriverCard({ driver }: Pick<TrackState, 'driver'>) {
+interface InLanguage {
+  language: MapLanguage;
+}
+
+function DriverCard({ driver, language }: Pick<TrackState, 'driver'> & InLanguage) {
   return (
-    <section class="driver" id="driver" aria-label="Driver and car" hidden={!driver}>
-      <p class="plate" id="plate">
+    <section class="driver" id="driver" aria-label={language.text('page.driver')} hidden={!driver}>
+      <p class="plate" id="plate" dir="auto">
         {driver?.plate}
       </p>
       <div>
-        <p id="vehicle">{driver?.vehicle}</p>
+        <p>
+          <bdi id="vehicle">{driver?.vehicle}</bdi>
+        </p>
         <p class="quiet">
-          <span id="first-name">{driver?.firstName}</span>
-          <span class="rating" id="rating">
-            {driver && ratingText(driver.rating)}
+          <bdi id="first-name">{driver?.firstName}</bdi>
+          <span class="rating">
+            <bdi id="rating">{driver && ratingWords(driver.rating, language)}</bdi>
           </span>
         </p>
       </div>
@@ -117,29 +148,33 @@ function DriverCard({ driver }: Pick<TrackState, 'driver'>) {
   );
 }
 
-function Places({ pickup, destination }: Pick<TrackState, 'pickup' | 'destination'>) {
+function Places({ pickup, destination, language }: Pick<TrackState, 'pickup' | 'destination'> & InLanguage) {
   return (
     <dl class="places">
       {pickup.address && (
         <div class="from">
-          <dt>Pickup</dt>
-          <dd>{pickup.address}</dd>
+          <dt>{language.text('page.pickup')}</dt>
+          <dd>
+            <bdi>{pickup.address}</bdi>
+          </dd>
         </div>
       )}
       <div class="to">
-        <dt>Destination</dt>
-        <dd>{destinationWords({ pickup, destination })}</dd>
+        <dt>{language.text('page.destination')}</dt>
+        <dd>
+          <bdi>{destinationWords({ pickup, destination }, language)}</bdi>
+        </dd>
       </div>
     </dl>
   );
 }
 
-function Steps({ state }: { state: TrackState }) {
+function Steps({ state, language: { text } }: { state: TrackState } & InLanguage) {
   return (
-    <ol class="steps" id="steps" aria-label="Steps of the ride">
+    <ol class="steps" id="steps" aria-label={text('page.steps')}>
       {shownSteps(state).map(({ status, at, kind }) => (
         <li key={status} data-step={status} class={kind} aria-current={kind === 'present' ? 'step' : undefined}>
-          <span>{stepWords[status]}</span>
+          <span>{text(stepKeys[status])}</span>
           {at !== undefined && <ClockTime at={at} />}
         </li>
       ))}

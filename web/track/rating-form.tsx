@@ -1,25 +1,25 @@
 import { longestComment } from '../../shared/base/terms.ts';
 import type { TrackState } from './track-state.ts';
-import { asksForRating } from './track-words.ts';
+import { asksForRating, type MapLanguage } from './track-words.ts';
+
+interface RatingFormProps {
+  path: string;
+  state: TrackState;
+  language: MapLanguage;
+}
 
 /** The question how the ride was, or thanks for the answer. The form works without scripts. */
-export function RatingForm({ path, state }: { path: string; state: TrackState }) {
+export function RatingForm({ path, state, language: { text } }: RatingFormProps) {
   return (
     <>
-      {state.isRated && <p class="rated">Thank you for your rating.</p>}
+      {state.isRated && <p class="rated">{text('page.rated')}</p>}
       <form class="rate" id="rate" method="post" action={path} hidden={!asksForRating(state, state.now)}>
         <fieldset>
-          <legend id="rate-question">How was your ride?</legend>
+          <legend id="rate-question">{text('page.rate')}</legend>
           <div class="stars">
             {[1, 2, 3, 4, 5].map((stars) => (
               <label key={stars}>
-                <input
-                  type="radio"
-                  name="stars"
-                  value={stars}
-                  required
-                  aria-label={stars === 1 ? '1 star' : `${stars} stars`}
-                />
+                <input type="radio" name="stars" value={stars} required aria-label={text('page.stars', { stars })} />
                 <svg viewBox="0 0 24 24" width="32" height="32" aria-hidden="true">
                   <path d="M12 2.500l2.900 6.200 6.700.8-5 4.700 1.300 6.800L12 17.600 6.100 21l1.300-6.800-5-4.700 6.700-.8z" />
                 </svg>
@@ -30,14 +30,14 @@ export function RatingForm({ path, state }: { path: string; state: TrackState })
         {/* The stylesheet shows it once stars are chosen. */}
         <div class="comment">
           <label for="comment">
-            Comment <span class="quiet">(optional)</span>
+            {text('page.comment')} <span class="quiet">{text('page.optional')}</span>
           </label>
           <textarea id="comment" name="comment" rows={2} maxLength={longestComment} aria-describedby="comment-hint" />
           <p class="quiet" id="comment-hint">
-            Those who booked the ride can read it. The driver cannot.
+            {text('page.commentHint')}
           </p>
           <button type="submit" class="btn">
-            Send rating
+            {text('page.send')}
           </button>
         </div>
       </form>

@@ -4,16 +4,20 @@ import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
+import type { Language } from '../kit/message-format.ts';
+import type { MapKey } from './languages/map-english.ts';
 import type { TrackState } from './track-state.ts';
 
+export type MapLanguage = Language<MapKey>;
+
 /** The names of the steps in the list of steps. */
-export const stepWords: Record<RideStatus, string> = {
-  bidding: 'Requested',
-  driver_arriving: 'Driver on the way',
-  arrived: 'Driver at the pickup',
-  in_progress: 'Trip under way',
-  completed: 'Trip completed',
-  cancelled: 'Ride cancelled',
+export const stepKeys: Record<RideStatus, MapKey> = {
+  bidding: 'step.bidding',
+  driver_arriving: 'step.arriving',
+  arrived: 'step.arrived',
+  in_progress: 'step.trip',
+  completed: 'step.completed',
+  cancelled: 'step.cancelled',
 };
 
 /** The steps of a ride that is not cancelled. */
@@ -55,56 +59,49 @@ interface Words {
   /** The most important fact, and the largest text of the page. */
   headline: string;
   /** A clock time that belongs to the headline (Unix ms), with the words around it. */
-  when?: { before: string; at: number; after?: string };
+  when?: { before: string; at: number; after: string };
   /** The status in plain words. */
   status: string;
 }
 
 /**
- * The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it.
+ * The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser share it. Browsers use their own
+ * zone; the server shows UTC.
  */
-export function wordsFor(state: TrackState, now: number, zone: Zone = {}): Words {
+export function wordsFor(state: TrackState, now: number, language: MapLanguage, timeZone?: 'UTC'): Words {
+  const { text } = language;
   switch (state.status) {
     case 'bidding':
       if (state.opensAt && state.pickupAt) {
+        const time = (at: number) => ({ time: timeText(at, now, language, timeZone) });
         return {
-          headline: `Scheduled for ${timeText(state.pickupAt, now, zone)}`,
-          status: `We ask nearby drivers from ${timeText(state.opensAt, now, zone)}.`,
+          headline: text('scheduled', time(state.pickupAt)),
+          status: text('scheduled.status', time(state.opensAt)),
         };
       }
-      return { headline: 'Finding a driver', status: 'We are asking nearby drivers.' };
+      return { headline: text('bidding'), status: text('bidding.status') };
     case 'driver_arriving':
       return {
-        ...(arrival(state, now) ?? { headline: 'Driver on the way' }),
-        status: whereabouts(state, now, 'On the way to the pickup.'),
+        ...(arrival(state, now, language) ?? { headline: text('arriving') }),
+        status: text(isLost(state, now) ? 'lost' : 'arriving.status'),
       };
     case 'arrived':
-      return { headline: 'Driver is here', status: 'The car is waiting at the pickup.' };
+      return { headline: text('arrived'), status: text('arrived.status') };
     case 'in_progress':
       return {
-        ...(arrival(state, now) ?? { headline: 'On the way' }),
-        status: whereabouts(state, now, 'On the way to the destination.'),
+        ...(arrival(state, now, language) ?? { headline: text('trip') }),
+        status: text(isLost(state, now) ? 'lost' : 'trip.status'),
       };
     case 'completed':
-      return { headline: 'Trip completed', ...ending(state) };
+      return { headline: text('completed'), ...ending(state, language) };
     case 'cancelled':
-      if (state.endedBy === 'replaced') {
-        return { headline: 'Finding another driver', status: 'The driver cancelled. We are asking other drivers.' };
-      }
-      return { headline: 'Ride cancelled', status: cancellation(state) };
+      if (state.endedBy === 'replaced') return { headline: text('replaced'), status: text('replaced.status') };
+      return { headline: text('cancelled'), status: text(cancellation(state)) };
   }
 }
 
-/** Browsers use their own zone. The server shows UTC. */
-interface Zone {
-  locale?: string;
-  timeZone?: 'UTC';
-}
-
-export const serverZone: Zone = { locale: 'en-US', timeZone: 'UTC' };
-
 /** A time of day, such as `9:30 PM`, with the date if it is not today. */
-function timeText(at: number, now: number, { locale, timeZone }: Zone): string {
+function timeText(at: number, now: number, { locale }: MapLanguage, timeZone?: 'UTC'): string {
   const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone });
   const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit', timeZone }).format(at);
   const withZone = timeZone ? `${time} ${timeZone}` : time;
@@ -112,55 +109,65 @@ function timeText(at: number, now: number, { locale, timeZone }: Zone): string {
 }
 
 /** The words about the arrival, or null if nothing is known about it. */
-function arrival(state: TrackState, now: number): Omit<Words, 'status'> | null {
+function arrival(state: TrackState, now: number, language: MapLanguage): Omit<Words, 'status'> | null {
+  const { text } = language;
   const { arrivesAt, eta, position, leg } = state;
   const isLate = arrivesAt !== undefined && now - arrivesAt >= lateMs;
   // Where no car is seen, the ETA of a late one is only "now".
   const isUnknown = !eta || isOld(state, now) || (isLate && (!position || leg));
-  if (isUnknown) return isLate ? { headline: 'Running late' } : null;
+  if (isUnknown) return isLate ? { headline: text('late') } : null;
   const at = Math.max(now, eta.at);
   const leftMs = at - now;
-  if (leftMs < 30_000) return { headline: 'Arriving now' };
+  if (leftMs < 30_000) return { headline: text('soon') };
+  const duration = durationText(leftMs, language);
   return isLate
-    ? { headline: 'Running late', when: { before: 'Now expected about', at, after: `, in ${minutes(leftMs)}` } }
-    : { headline: `Arrives in ${minutes(leftMs)}`, when: { before: 'About', at } };
+    ? { headline: text('late'), when: around(language, 'late.when', at, { duration }) }
+    : { headline: text('arrives', { duration }), when: around(language, 'arrives.when', at) };
 }
 
-function minutes(ms: number): string {
+/** A text with a clock time. The page writes the time as an element of its own. */
+function around({ text }: MapLanguage, key: MapKey, at: number, values: object = {}): Words['when'] {
+  const [before = '', after = ''] = text(key, { ...values, time: '\0' }).split('\0');
+  return { before, at, after };
+}
+
+function durationText(ms: number, { text }: MapLanguage): string {
   const total = Math.ceil(ms / 60_000);
-  const [hours, rest] = [Math.floor(total / 60), total % 60];
-  return [hours && `${hours} h`, rest && `${rest} min`].filter(Boolean).join(' ');
+  const [hours, minutes] = [Math.floor(total / 60), total % 60];
+  return [hours && text('hours', { hours }), minutes && text('minutes', { minutes })].filter(Boolean).join(' ');
 }
 
 const isOld = ({ position, status }: TrackState, now: number): boolean =>
   position !== undefined && isMoving(status) && now - position.at > oldReportMs;
 
-function whereabouts(state: TrackState, now: number, otherwise: string): string {
-  const isLost = state.position !== undefined && now - state.position.at > lostReportMs;
-  return isLost ? "The car's position has not been reported for a while." : otherwise;
-}
+const isLost = ({ position }: TrackState, now: number): boolean =>
+  position !== undefined && now - position.at > lostReportMs;
 
 /** Distance, duration and end of a completed trip. */
-function ending(state: TrackState): Omit<Words, 'headline'> {
+function ending(state: TrackState, language: MapLanguage): Omit<Words, 'headline'> {
+  const { text } = language;
+  const distance = kmText(state.distanceKm, language);
   const [from, to] = [startOf(state, 'in_progress'), startOf(state, 'completed')];
-  if (from === undefined || to === undefined) return { status: `${kmText(state.distanceKm)}.` };
-  const rounded = Math.round((to - from) / 60_000) * 60_000;
-  const duration = to - from < 60_000 ? 'less than a minute' : minutes(rounded);
-  return { when: { before: 'Arrived at', at: to }, status: `${kmText(state.distanceKm)} in ${duration}.` };
+  if (from === undefined || to === undefined) return { status: text('completed.distance', { distance }) };
+  const duration = durationText(Math.round((to - from) / 60_000) * 60_000, language);
+  return {
+    when: around(language, 'completed.at', to),
+    status: text(to - from < 60_000 ? 'completed.brief' : 'completed.status', { distance, duration }),
+  };
 }
 
-function cancellation(state: TrackState): string {
-  if (state.endedBy === 'no_driver') return 'No driver was found in time.';
-  return startOf(state, 'in_progress') === undefined
-    ? 'This ride will not take place.'
-    : 'The trip ended before the destination.';
+function cancellation(state: TrackState): MapKey {
+  if (state.endedBy === 'no_driver') return 'cancelled.noDriver';
+  return startOf(state, 'in_progress') === undefined ? 'cancelled.status' : 'cancelled.onTrip';
 }
 
 /** The age of the car's last position report, or null while it is recent. */
-export function seenWords(state: TrackState, now: number): string | null {
+export function seenWords(state: TrackState, now: number, { text }: MapLanguage): string | null {
   if (!state.position || !isOld(state, now)) return null;
   const seconds = Math.round((now - state.position.at) / 1_000);
-  return seconds < 120 ? `Seen ${seconds} s ago` : `Seen ${Math.floor(seconds / 60)} min ago`;
+  return seconds < 120
+    ? text('seen.seconds', { seconds })
+    : text('seen.minutes', { minutes: Math.floor(seconds / 60) });
 }
 
 /** True if the map asks for a rating at a time (Unix ms). */
@@ -168,15 +175,26 @@ export const asksForRating = (state: TrackState, now: number): boolean =>
   !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
 
 /** `5.3 km` */
-const kmText = (km: number): string => `${km.toFixed(1)} km`;
+const kmText = (km: number, { locale }: MapLanguage): string =>
+  new Intl.NumberFormat(locale, { ...oneDecimal, style: 'unit', unit: 'kilometer' }).format(km);
 
-const directions = ['north', 'north-east', 'east', 'south-east', 'south', 'south-west', 'west', 'north-west'];
+const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
+/** `★ 4.8` */
+export const ratingWords = (rating: number, { locale }: MapLanguage): string =>
+  `★ ${new Intl.NumberFormat(locale, oneDecimal).format(rating)}`;
+
+const directions = ['n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'];
 
 /** The destination in words: its address, or else its direction from the pickup. */
-export function destinationWords({ pickup, destination }: Pick<TrackState, 'pickup' | 'destination'>): string {
+export function destinationWords(
+  { pickup, destination }: Pick<TrackState, 'pickup' | 'destination'>,
+  language: MapLanguage,
+): string {
   if (destination.address) return destination.address;
   const km = haversineKm(pickup, destination);
-  if (km < 0.05) return 'At the pickup';
+  if (km < 0.05) return language.text('page.atPickup');
   const eighth = Math.round(initialBearing({ from: pickup, to: destination }) / 45);
-  return `${kmText(km)} ${directions[(eighth + 8) % 8]} of the pickup`;
+  const direction = directions[(eighth + 8) % 8] ?? '';
+  return language.text('page.away', { distance: kmText(km, language), direction });
 }

@@ -16,14 +16,17 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import { type Answer, type FollowRide, type PublicRequest, retryAfter } from '../kit/answer.ts';
 import { errorPage, pageError } from '../kit/error-page.tsx';
+import { isLanguage, localeFor } from '../kit/languages.ts';
 import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
 import { liveMap } from './live-map.tsx';
+import { mapLanguage } from './map-languages.ts';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
 /** A token, and what messengers and readers add to a link: the full stop or the bracket after it, or a line break. */
 const tokenForm = /^([0-9A-Za-z]{22})[^0-9A-Za-z]*$/;
 const findById = batchedFind<Ride, Pick<Ride, '_id' | 'trackToken'>>(rides, '_id', { trackToken: 1 }, committedReads);
-const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
+const linkFields = { ...trackFields, 'passenger.locale': 1 } as const;
+const findByToken = batchedFind<Ride, LinkedRide>(rides, 'trackToken', linkFields, committedReads);
 
 const findSupport = batchedFind<Account, Pick<Account, '_id' | 'supportPhone'>>(accounts, '_id', { supportPhone: 1 });
 
@@ -32,12 +35,14 @@ const perNetwork = { most: 30, perMs: 60_000 };
 const helpRequests: Limit = { name: 'help-requests', ...perNetwork };
 const ratings: Limit = { name: 'ratings', ...perNetwork };
 
-/** Every invalid link gets the same text, so that guessing tokens reveals nothing. */
-const noSuchLink = {
-  title: 'This link is no longer valid',
-  text: 'A live map is available until 24 hours after its ride has ended.',
-  advice: 'Check that you copied the whole link, or ask the sender for a new one.',
-};
+/** Every invalid link gets the same page, so that guessing tokens reveals nothing. */
+function noSuchLink(status: number, request: PublicRequest): string {
+  const { locale, text } = mapLanguage(localeFor(request));
+  return errorPage(status, {
+    message: { title: text('page.expired'), text: text('page.expired.text'), advice: text('page.expired.advice') },
+    language: { locale, label: text('page.language') },
+  });
+}
 
 /** How the streams read and show a ride. */
 export const trackView = {
@@ -77,16 +82,17 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
     headers: { 'Cache-Control': 'no-store' },
     hasStreams: true,
     routes: [
-      get('/:token', async ({ ride, state }, { param }) => {
+      get('/:token', async ({ ride, state }, request) => {
         const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
         const shown = successor?.trackToken ? successor : ride;
-        if (shown.trackToken === param('token')) {
+        if (shown.trackToken === request.param('token')) {
           const { supportPhone } = (await findSupport(ride.accountId)) ?? {};
-          const ratingPath = `${pathOf(ride)}/rating`;
+          const language = mapLanguage(localeFor(request, ride.passenger?.locale));
+          const ratingPath = `${pathOf(ride)}/rating${chosenIn(request)}`;
           const { tiles, help } = config;
-          return { html: liveMap(state, { tiles, help, ...helpFrom(supportPhone), ratingPath }) };
+          return { html: liveMap(state, { language, tiles, help, ...helpFrom(supportPhone), ratingPath }) };
         }
-        return { redirectTo: trackUrl(config.trackBaseUrl, shown), status: 302 };
+        return { redirectTo: trackUrl(config.trackBaseUrl, shown) + chosenIn(request), status: 302 };
       }),
       get('/:token/state', ({ state }) => ({ json: state })),
       get('/:token/events', ({ ride, state }) =>
@@ -108,14 +114,17 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
           await chargeNetwork(ratings, 'ratings', request);
           const { ride } = await findLink(request);
           await rateRide(service, ride, ratingIn(await request.form()));
-          return { redirectTo: pathOf(ride) };
+          return { redirectTo: pathOf(ride) + chosenIn(request) };
         },
       },
     ],
     renderError: (error, request) =>
-      error.code === 'link_not_found' ? errorPage(error.status, { message: noSuchLink }) : pageError(error, request),
+      error.code === 'link_not_found' ? noSuchLink(error.status, request) : pageError(error, request),
   };
 }
+
+/** The part of an address that keeps the language that the reader chose. */
+const chosenIn = ({ query }: PublicRequest): string => (isLanguage(query('lang')) ? `?lang=${query('lang')}` : '');
 
 const pathOf = ({ trackToken = '' }: Pick<Ride, 'trackToken'>): string => `/track/${trackToken}`;
 
@@ -127,8 +136,10 @@ function ratingIn({ text }: { text(name: string): string }): { stars: number; co
   return { stars, ...(comment && { comment }) };
 }
 
+type LinkedRide = TrackedRide & Pick<Ride, 'passenger'>;
+
 interface TrackLink {
-  ride: TrackedRide;
+  ride: LinkedRide;
   state: TrackState;
 }
 

@@ -20,9 +20,9 @@ describe('streams of live maps', () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
 
-  async function newRide() {
+  async function newRide(fields: object = {}) {
     const partner = await api.partner('test');
-    const { body } = await partner.createRide({}, { 'X-Service-Test-Scenario': 'no_offers' });
+    const { body } = await partner.createRide(fields, { 'X-Service-Test-Scenario': 'no_offers' });
     return { partner, rideId: body.rideId as string, url: `${api.url}${new URL(body.trackUrl).pathname}` };
   }
   const open = async (url: string, client = '203.0.113.1') => {
@@ -151,6 +151,41 @@ describe('streams of live maps', () => {
     const answers = await Promise.all(links.flatMap((link) => [fetch(link), fetch(`${link}/events`)]));
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404, 404, 404]);
     expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).to.equal(1);
+  });
+
+  const readers: [query: string, locale: string | undefined, accepts: string, shown: string, headline: string][] = [
+    ['', 'es-MX', 'de', 'lang="es-MX"', 'Buscando conductor'],
+    ['', undefined, 'fi, fr;q=0.5, de-AT;q=0.8', 'lang="de-AT"', 'Fahrer wird gesucht'],
+    ['?lang=fr', 'es', 'de, fr-CA', 'lang="fr-CA"', 'Recherche d’un chauffeur'],
+    ['?lang=ar', 'es', 'de', 'lang="ar" dir="rtl"', 'جارٍ البحث عن سائق'],
+    ['?lang=xx', 'iw', '', 'lang="he" dir="rtl"', 'מחפשים נהג'],
+    ['', 'zh-TW', '', 'lang="zh-Hans-TW"', '正在寻找司机'],
+    ['?lang=pt', undefined, 'fi', 'lang="pt"', 'Procurando motorista'],
+    ['', 'fi', '*, e, en;q=x, de-x-y-zzzzzzzzz, zzz', 'lang="en"', 'Finding a driver'],
+  ];
+  for (const [query, locale, accepts, shown, headline] of readers) {
+    const reader = `a passenger of ${locale ?? 'an unknown language'} whose browser accepts "${accepts}"`;
+    it(`the map${query} shows ${shown} to ${reader}`, async () => {
+      const { url } = await newRide({ passenger: { name: 'Ann', locale } });
+      const page = await fetch(url + query, { headers: { 'Accept-Language': accepts } });
+      expect(await page.text())
+        .to.include(`<html ${shown}>`)
+        .and.include(headline)
+        .and.not.include('Ann');
+    });
+  }
+
+  it('the page of an expired link is in the chosen language, or else in that of the browser', async () => {
+    const page = async (query: string) =>
+      (
+        await fetch(`${api.url}/track/nothing${query}`, { headers: { 'Accept-Language': 'de', accept: 'text/html' } })
+      ).text();
+    expect(await page(''))
+      .to.include('Dieser Link ist nicht mehr gültig')
+      .and.include('href="?lang=es"');
+    expect(await page('?lang=he'))
+      .to.include('<html lang="he" dir="rtl">')
+      .and.include('הקישור הזה כבר לא תקף');
   });
 
   it('shutdown ends the stream of a map without waiting', async () => {

@@ -2,8 +2,11 @@ import { expect } from 'chai';
 import { haversineKm } from '../../../shared/base/great-circle.ts';
 import { driveMs } from '../../../shared/rides/arrival.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
+import { mapLanguage } from '../../../web/track/map-languages.ts';
 import type { TrackState } from '../../../web/track/track-state.ts';
-import { destinationWords, seenWords, serverZone, shownDriver, wordsFor } from '../../../web/track/track-words.ts';
+import { destinationWords, seenWords, shownDriver, wordsFor } from '../../../web/track/track-words.ts';
+
+const english = mapLanguage('en');
 
 const now = 1_700_000_000_000;
 const minute = 60_000;
@@ -23,14 +26,14 @@ const seen = (secondsAgo: number, km = 2) => ({
   position: { ...pointAt(place, km, 90), heading: 0, at: now - secondsAgo * 1_000 },
 });
 /** The texts of a state with the ETA that the service computes without a road. */
-function words(changes: Partial<TrackState>) {
+function words(changes: Partial<TrackState>, language = english) {
   const { position, leg, arrivesAt, status, pickup, destination } = state(changes);
   const seenCar = leg ? undefined : position;
   const expected = seenCar
     ? seenCar.at + driveMs(haversineKm(seenCar, status === 'in_progress' ? destination : pickup))
     : arrivesAt;
   const eta = expected === undefined ? {} : { eta: { at: Math.max(now, expected), source: 'estimate' as const } };
-  return wordsFor(state({ ...eta, ...changes }), now);
+  return wordsFor(state({ ...eta, ...changes }), now, language);
 }
 const headline = (changes: Partial<TrackState>) => words(changes).headline;
 
@@ -56,7 +59,11 @@ describe('texts of a live map', () => {
   }
 
   it('the ETA is also shown as a clock time', () => {
-    expect(words({ arrivesAt: now + 4 * minute }).when).to.deep.equal({ before: 'About', at: now + 4 * minute });
+    expect(words({ arrivesAt: now + 4 * minute }).when).to.deep.equal({
+      before: 'About ',
+      at: now + 4 * minute,
+      after: '',
+    });
     expect(words({ arrivesAt: now }).when).to.equal(undefined);
   });
 
@@ -80,7 +87,7 @@ describe('texts of a live map', () => {
   it('a ride whose expected arrival has passed by a minute runs late, with the new ETA if the car is seen', () => {
     const late = { arrivesAt: now - minute, ...seen(0) };
     expect(words(late)).to.deep.include({ headline: 'Running late', status: 'On the way to the pickup.' });
-    expect(words(late).when).to.include({ before: 'Now expected about', after: ', in 7 min' });
+    expect(words(late).when).to.include({ before: 'Now expected about ', after: ', in 7 min' });
     expect(words({ ...late, status: 'in_progress', destination: pointAt(place, 4, 90) }).headline).to.equal(
       'Running late',
     );
@@ -93,10 +100,10 @@ describe('texts of a live map', () => {
   it('the map shows no ETA if the last report is older than 15 s, and its age instead', () => {
     const old = state({ arrivesAt: now + 4 * minute, ...seen(40) });
     expect(words(old).headline).to.equal('Driver on the way');
-    expect(seenWords(old, now)).to.equal('Seen 40 s ago');
+    expect(seenWords(old, now, english)).to.equal('Seen 40 s ago');
     const fresh = state({ arrivesAt: now + 4 * minute, ...seen(15) });
     expect(words(fresh).headline).to.equal('Arrives in 7 min');
-    expect(seenWords(fresh, now)).to.equal(null);
+    expect(seenWords(fresh, now, english)).to.equal(null);
   });
 
   it('the map says that no position is reported if the last report is older than 2 minutes', () => {
@@ -107,7 +114,12 @@ describe('texts of a live map', () => {
   it('the headline of a ride that waits to open has the time of its pickup, with the date if it is another day', () => {
     // Node versions differ in the kind of space before PM.
     const waiting = (pickupAt: number) => {
-      const words = wordsFor(state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }), now, serverZone);
+      const words = wordsFor(
+        state({ status: 'bidding', pickupAt, opensAt: pickupAt - 30 * minute }),
+        now,
+        english,
+        'UTC',
+      );
       return [words.headline, words.status].map((text) => text.replaceAll('\u202f', ' '));
     };
     expect(waiting(now + 40 * minute)).to.deep.equal([
@@ -129,11 +141,11 @@ describe('texts of a live map', () => {
     const completed = { status: 'completed', ...seen(3_600) } as const;
     expect(words({ ...completed, steps: trip(12.4 * minute) })).to.deep.equal({
       headline: 'Trip completed',
-      when: { before: 'Arrived at', at: now },
+      when: { before: 'Arrived at ', at: now, after: '' },
       status: '5.3 km in 12 min.',
     });
     expect(words({ ...completed, steps: trip(3_000) }).status).to.equal('5.3 km in less than a minute.');
-    expect(seenWords(state(completed), now)).to.equal(null);
+    expect(seenWords(state(completed), now, english)).to.equal(null);
   });
 
   it('the status of a cancelled ride says if no driver was found, and if the trip had begun', () => {
@@ -153,10 +165,12 @@ describe('texts of a live map', () => {
 
   it('a destination without an address is described by its distance and direction from the pickup', () => {
     const to = (km: number, heading: number) =>
-      destinationWords({ pickup: place, destination: pointAt(place, km, heading) });
+      destinationWords({ pickup: place, destination: pointAt(place, km, heading) }, english);
     expect(to(5.3, 225)).to.equal('5.3 km south-west of the pickup');
     expect(to(5.3, 350)).to.equal('5.3 km north of the pickup');
     expect(to(0.01, 0)).to.equal('At the pickup');
-    expect(destinationWords({ pickup: place, destination: { ...place, address: '7 Elm St' } })).to.equal('7 Elm St');
+    expect(destinationWords({ pickup: place, destination: { ...place, address: '7 Elm St' } }, english)).to.equal(
+      '7 Elm St',
+    );
   });
 });

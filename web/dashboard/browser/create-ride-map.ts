@@ -1,18 +1,22 @@
+import { clockLocale } from '../../kit/browser/local-times.ts';
+import { languageOf } from '../../kit/message-format.ts';
 import { createMovingMap } from '../../track/browser/moving-map.ts';
 import type { TrackState } from '../../track/track-state.ts';
-import { seenWords, wordsFor } from '../../track/track-words.ts';
+import { type MapLanguage, seenWords, wordsFor } from '../../track/track-words.ts';
 
 /** The live map inside a ride's page, and its texts in the page's head. `show` gets each new state. */
 export function createRideMap(container: HTMLElement, first: TrackState): { show(state: TrackState): void } {
   const map = createMovingMap(container, first);
+  const texts = document.getElementById('map-words')?.dataset.texts ?? '';
+  const english: MapLanguage = languageOf(clockLocale, JSON.parse(texts));
   let current = first;
 
   function showWords(): void {
     const now = map.now();
-    const { headline, when, status } = wordsFor(current, now);
+    const { headline, when, status } = wordsFor(current, now, english);
     setText('headline', headline);
-    setText('headline-when', when ? `${when.before} ${clockTime.format(when.at)}${when.after ?? ''}.` : '');
-    setText('headline-more', seenWords(current, now) ?? status);
+    setText('headline-when', when ? `${when.before}${clockTime.format(when.at)}${when.after}.` : '');
+    setText('headline-more', seenWords(current, now, english) ?? status);
   }
 
   letPageScroll(container);

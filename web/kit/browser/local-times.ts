@@ -3,8 +3,10 @@
  * English, like the page; only the form of the clock is the reader's.
  */
 const hasHalfDays = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 === true;
+/** English with the reader's form of the clock. */
+export const clockLocale = hasHalfDays ? 'en-US' : 'en-GB';
 const clockOf = (options?: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat(hasHalfDays ? 'en-US' : 'en-GB', {
+  new Intl.DateTimeFormat(clockLocale, {
     hour: hasHalfDays ? 'numeric' : '2-digit',
     minute: '2-digit',
     ...options,

@@ -1,13 +1,16 @@
 import { Control, control, DomUtil, GridLayer, type Layer, type Map as LeafletMap, tileLayer } from 'leaflet';
+import type { MapNames } from '../map-data.ts';
 
 /** Where no tile is shown after this time, the ground is plain. */
 const plainAfterMs = 2_000;
 
 /** Adds the ground of a map, with its attribution: tiles if they are configured and load, else a plain grid. */
-export function addGround(map: LeafletMap, { dataset: { tiles, streets, attribution } }: HTMLElement): void {
-  control.zoom({ position: 'topright' }).addTo(map);
+export function addGround(map: LeafletMap, container: HTMLElement): void {
+  const { tiles, streets, attribution } = container.dataset;
+  const { zoomIn, zoomOut, north } = namesOn(container);
+  control.zoom({ position: 'topright', zoomInTitle: zoomIn, zoomOutTitle: zoomOut }).addTo(map);
   if (!tiles) {
-    addPlainGround(map);
+    addPlainGround(map, north);
     return;
   }
   if (attribution) control.attribution({ prefix: false }).addAttribution(attribution).addTo(map);
@@ -20,8 +23,11 @@ export function addGround(map: LeafletMap, { dataset: { tiles, streets, attribut
   };
   if (streets) void loadStreets(streets, tiles).then(show, () => undefined);
   else show(tileLayer(tiles, { maxZoom: 19 }));
-  setTimeout(() => isShown || addPlainGround(map), plainAfterMs);
+  setTimeout(() => isShown || addPlainGround(map, north), plainAfterMs);
 }
+
+/** The names on a map, in the language of its page. */
+export const namesOn = ({ dataset: { names = '' } }: HTMLElement): MapNames => JSON.parse(names);
 
 /** Loads the script that draws streets, and the head of the file of tiles. Rejects if either fails. */
 async function loadStreets(script: string, tiles: string): Promise<Layer> {
@@ -32,10 +38,10 @@ async function loadStreets(script: string, tiles: string): Promise<Layer> {
 }
 
 /** A faint grid, so that users see the map move, with a scale and the north. */
-function addPlainGround(map: LeafletMap): void {
+function addPlainGround(map: LeafletMap, north: string): void {
   new PlainGround({ tileSize: 128, zIndex: 0 }).addTo(map);
   control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
-  northArrow().addTo(map);
+  northArrow(north).addTo(map);
 }
 
 class PlainGround extends GridLayer {
@@ -44,12 +50,13 @@ class PlainGround extends GridLayer {
   }
 }
 
-function northArrow(): Control {
+function northArrow(north: string): Control {
   const arrow = new Control({ position: 'bottomleft' });
   arrow.onAdd = () => {
     const element = DomUtil.create('div', 'north-arrow');
     element.innerHTML =
-      '<svg viewBox="0 0 16 22" width="16" height="22" aria-hidden="true"><path d="M8 1l6 15-6-3.500-6 3.500z"/></svg><span>N</span>';
+      '<svg viewBox="0 0 16 22" width="16" height="22" aria-hidden="true"><path d="M8 1l6 15-6-3.500-6 3.500z"/></svg>';
+    element.append(north);
     return element;
   };
   return arrow;

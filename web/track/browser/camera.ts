@@ -51,8 +51,9 @@ export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, 
 
   /** The map or the sheet has another size. */
   function adapt(): void {
-    const { left, below } = coveredBy(sheet, container);
+    const { left, right, below } = coveredBy(sheet, container);
     container.style.setProperty('--covered-left', `${left}px`);
+    container.style.setProperty('--covered-right', `${right}px`);
     container.style.setProperty('--covered-below', `${below}px`);
     // At once: on its way to a place, the map would show the old size.
     if (follows && isPlaced) keepInView({ animate: false });
@@ -105,26 +106,36 @@ export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, 
   };
 }
 
-/** The width at the left or the height at the bottom (px) that the sheet covers. */
-function coveredBy(sheet: HTMLElement | null, container: HTMLElement): { left: number; below: number } {
-  if (!sheet) return { left: 0, below: 0 };
-  const [{ top, right, width }, map] = [sheet.getBoundingClientRect(), container.getBoundingClientRect()];
-  return width < map.width * 0.7
-    ? { left: Math.max(0, right - map.left), below: 0 }
-    : { left: 0, below: Math.max(0, map.bottom - top) };
+interface Covered {
+  left: number;
+  right: number;
+  below: number;
+}
+
+/** The width at a side or the height at the bottom (px) that the sheet covers. */
+function coveredBy(sheet: HTMLElement | null, container: HTMLElement): Covered {
+  const nothing = { left: 0, right: 0, below: 0 };
+  if (!sheet) return nothing;
+  const [{ top, left, right, width }, map] = [sheet.getBoundingClientRect(), container.getBoundingClientRect()];
+  if (width >= map.width * 0.7) return { ...nothing, below: Math.max(0, map.bottom - top) };
+  const isAtRight = left - map.left > map.right - right;
+  return isAtRight
+    ? { ...nothing, right: Math.max(0, map.right - left) }
+    : { ...nothing, left: Math.max(0, right - map.left) };
 }
 
 /** The margins around the places: what the sheet and the controls cover, and some space. */
 function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
-  const { left, below } = coveredBy(sheet, container);
+  const { left, right, below } = coveredBy(sheet, container);
   const { width, height } = container.getBoundingClientRect();
   // Half the width of a label, which is centered on its place.
   const side = Math.min(80, width / 4);
   const top = Math.min(56, height / 4);
   // Where little of the map is visible, the label of a place could cover the scale.
-  const bottom = width - left < 560 ? 148 : 88;
+  const bottom = width - left - right < 560 ? 148 : 88;
+  const besides = (covered: number) => Math.max(0, Math.min(covered + side, width - side - leastView));
   return {
-    paddingTopLeft: new Point(Math.max(0, Math.min(left + side, width - side - leastView)), top),
-    paddingBottomRight: new Point(side, Math.max(0, Math.min(below + bottom, height - top - leastView))),
+    paddingTopLeft: new Point(besides(left), top),
+    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + bottom, height - top - leastView))),
   };
 }

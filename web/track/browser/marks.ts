@@ -54,10 +54,10 @@ export function createCarMark(map: LeafletMap, put: Put) {
 }
 
 /** A button that is hidden until the viewer has moved the map. */
-export function addRecenterButton(map: LeafletMap, onClick: () => void): HTMLButtonElement {
+export function addRecenterButton(map: LeafletMap, name: string, onClick: () => void): HTMLButtonElement {
   const button = DomUtil.create('button', 'recenter');
   button.type = 'button';
-  button.textContent = 'Recenter';
+  button.textContent = name;
   button.hidden = true;
   button.addEventListener('click', onClick);
   const corner = new Control({ position: 'topright' });

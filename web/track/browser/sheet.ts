@@ -1,3 +1,5 @@
+import type { MapLanguage } from '../track-words.ts';
+
 /** The parts of the sheet that react to the viewer. */
 
 /** A swipe over the answer shows or hides the details, like the checkbox. */
@@ -25,17 +27,17 @@ export function reportHelp(link: HTMLElement | null): void {
 }
 
 /** Shares the link to this map, or copies it where the browser cannot share. `say` is for screen readers. */
-export function offerShare(button: HTMLElement, say: (text: string) => void): void {
+export function offerShare(button: HTMLElement, { text }: MapLanguage, say: (text: string) => void): void {
   const url = `${location.origin}${location.pathname}`;
   const copy = async () => {
-    const text = await navigator.clipboard.writeText(url).then(
-      () => 'Link copied',
-      () => 'Copy the address above',
+    const result = await navigator.clipboard.writeText(url).then(
+      () => text('share.copied'),
+      () => text('share.copy'),
     );
-    button.textContent = text;
-    say(text);
+    button.textContent = result;
+    say(result);
     setTimeout(() => {
-      button.textContent = 'Share';
+      button.textContent = text('share');
     }, 3_000);
   };
   // The viewer can also close the browser's own dialog.

@@ -1,13 +1,19 @@
 import { followRide } from '../../kit/browser/follow.ts';
+import { languageOf } from '../../kit/message-format.ts';
 import type { TrackState } from '../track-state.ts';
+import type { MapLanguage } from '../track-words.ts';
 import { createMovingMap } from './moving-map.ts';
 import { createPanel, say } from './panel.ts';
 import { offerShare, reportHelp, swipeDetails } from './sheet.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
 const first = JSON.parse(element('facts').dataset.state ?? '') as TrackState;
+const language: MapLanguage = languageOf(
+  document.documentElement.lang,
+  JSON.parse(element('facts').dataset.texts ?? ''),
+);
 const map = createMovingMap(element('map'), first);
-const panel = createPanel();
+const panel = createPanel(language);
 let current = first;
 
 function showTexts(): void {
@@ -18,7 +24,7 @@ showTexts();
 // The ETA and the age of the last report change with time.
 setInterval(showTexts, 1_000);
 swipeDetails(element('answer'), element('show-details') as HTMLInputElement);
-offerShare(element('share'), say);
+offerShare(element('share'), language, say);
 reportHelp(document.getElementById('help'));
 followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
