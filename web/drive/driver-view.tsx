@@ -3,13 +3,14 @@ import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { assetUrl } from '../kit/assets.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { mapData } from '../kit/map-data.ts';
+import { ratingText } from '../kit/ride-words.ts';
 import { confirmWords } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
 import { Figure, RequestCard } from './request-card.tsx';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(
-  { driverId, name, plate, vehicle }: ActiveDriver,
+  { driverId, name, plate, vehicle, own }: ActiveDriver,
   { biddingTimeoutMs, dispatch, tiles }: Pick<Config, 'biddingTimeoutMs' | 'dispatch' | 'tiles'>,
 ): string {
   return renderDocument({
@@ -46,7 +47,7 @@ export function drivePage(
           <OfflineScreen />
           <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm} />
           <ResultScreen />
-          <Today />
+          <Today own={own} />
           <ul class="cards" id="cards" aria-label="Requests" hidden />
           <RideScreen tiles={tiles} />
         </main>
@@ -88,9 +89,12 @@ const WaitingScreen = ({ radiusKm }: { radiusKm?: number }) => (
 );
 
 /** The driver's day, and the state of the connection. Its space is reserved until the numbers are known. */
-const Today = () => (
+const Today = ({ own }: Pick<ActiveDriver, 'own'>) => (
   <section class="today" id="today" aria-labelledby="today-title" hidden>
-    <h2 id="today-title">Today</h2>
+    <div class="today-head">
+      <h2 id="today-title">Today</h2>
+      {own.ratedRides && <p class="quiet">{`Rated ${ratingText(own.rating)} from ${own.ratedRides} rides`}</p>}
+    </div>
     <dl class="terms">
       <Figure id="today-earned" label="Earned" value="–" />
       <Figure id="today-trips" label="Trips" value="–" />
