@@ -1,3 +1,4 @@
+import { type DriverRecord, drivers } from '../../../shared/drivers/driver.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
@@ -8,6 +9,7 @@ import { canaries } from '../load/canaries.ts';
 import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
 import type { Receipt } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
+import { groupBy } from './grouped.ts';
 
 /** The stored data about old rides at the end of a run. */
 export interface PastEvidence {
@@ -16,6 +18,8 @@ export interface PastEvidence {
   /** The number of rides in the sums, by key id. */
   summed: Map<string, { rides: number; byDay: number }>;
   tripSums: TripSums[];
+  /** The ratings of drivers, by driver id. */
+  ratings: Map<string, DriverRecord['ratings']>;
   /** The rides listed in stored statements, by account and month. */
   lines: { accountId: string; month: string; rideIds: string[] }[];
 }
@@ -25,15 +29,19 @@ export const noPast = (past: Past): PastEvidence => ({
   stored: new Map(),
   summed: new Map(),
   tripSums: [],
+  ratings: new Map(),
   lines: [],
 });
 
+const driverIdOf = ({ driver }: Ride): string => driver?.driverId ?? '';
+
 export async function gatherPast(past: Past): Promise<PastEvidence> {
-  const [stored, sums, trips, parts] = await Promise.all([
+  const [stored, sums, trips, parts, rated] = await Promise.all([
     rides.find({ keyId: { $in: [...past.keyIds] } }).toArray(),
     rideSums.find({ _id: { $in: [...past.keyIds] } }).toArray(),
     tripSums.find({ _id: { $in: past.trips.map(({ accountId }) => accountId) } }).toArray(),
     statementParts.find({}).toArray(),
+    drivers.find({ _id: { $in: past.trips.map(driverIdOf) } }).toArray(),
   ]);
   const daysOf = (months: Record<string, Record<string, number>>) =>
     Object.values(months).flatMap(Object.values<number>);
@@ -44,12 +52,13 @@ export async function gatherPast(past: Past): Promise<PastEvidence> {
       sums.map(({ _id, rides, months }) => [_id, { rides, byDay: daysOf(months).reduce((all, one) => all + one, 0) }]),
     ),
     tripSums: trips,
+    ratings: new Map(rated.map(({ _id, ratings }) => [_id, ratings])),
     lines: parts.map(({ _id, lines }) => ({ ..._id, rideIds: lines.map(({ rideId }) => rideId) })),
   };
 }
 
 /**
- * Waits until all old rides are summed, erased and deleted as required, or `maxMs` has passed. The checker reports what
+ * Waits until all old rides and their ratings are summed, erased and deleted as required, or `maxMs` has passed. The checker reports what
  * is missing then.
  */
 export async function settlePast(
@@ -73,7 +82,7 @@ export async function settlePast(
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
 
 /**
- * Violations in sums, statements or retention. `receipts` are all events that receivers got. MongoDB's times are not
+ * Violations in sums, statements, ratings or retention. `receipts` are all events that receivers got. MongoDB's times are not
  * compared if its clock was stepped.
  */
 export function pastViolations(
@@ -85,6 +94,7 @@ export function pastViolations(
   return [
     ...usageViolations(past, sums),
     ...statementViolations(past, sums),
+    ...ratingViolations(past, sums),
     ...past.toDelete.flatMap(({ _id }) =>
       past.hasSecondTurn && stored.has(_id) ? [`${_id} ended 420 days ago, but is not deleted`] : [],
     ),
@@ -113,7 +123,7 @@ export function pastViolations(
   ];
 }
 
-type Sums = Pick<PastEvidence, 'summed' | 'tripSums' | 'lines'>;
+type Sums = Pick<PastEvidence, 'summed' | 'tripSums' | 'ratings' | 'lines'>;
 
 /**
  * Compares the summed rides of each key. Keys with unsent rides are skipped: such a ride may be inserted during the
@@ -157,5 +167,14 @@ function statementViolations(past: Past, { tripSums, lines }: Sums): string[] {
         ? []
         : [say('does not list its trips')]),
     ];
+  });
+}
+
+function ratingViolations({ trips }: Past, { ratings }: Sums): string[] {
+  return [...groupBy(trips, driverIdOf)].flatMap(([driverId, ofDriver]) => {
+    const { count, sum } = ratings.get(driverId) ?? {};
+    const stars = ofDriver.reduce((all, { rating }) => all + (rating?.stars ?? 0), 0);
+    const isRight = count === ofDriver.length && sum === stars;
+    return isRight ? [] : [`${driverId} has ${count} ratings with ${sum} stars of ${ofDriver.length} with ${stars}`];
   });
 }

@@ -4,12 +4,14 @@ import { AccountModel } from '../../../shared/accounts/account.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import { newAccountId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
+import { createDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { keys as keyRecords } from '../../../shared/keys/api-key.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
 import { UsageProgressModel } from '../../../shared/usage/usage-progress.ts';
+import { driverRatings } from '../../../workers/periodic/driver-ratings.ts';
 import { retention } from '../../../workers/periodic/retention/retention.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import type { Receivers } from '../world/receivers.ts';
@@ -28,7 +30,7 @@ export interface Past {
   /** Ended 420 days ago: must be deleted in the run of the retention that follows the sums. */
   toDelete: Ride[];
   hasSecondTurn: boolean;
-  /** Live trips of earlier months: must remain as lines of statements. */
+  /** Live trips of earlier months: must remain as lines of statements, and their ratings count for their driver. */
   trips: Ride[];
 }
 
@@ -79,11 +81,17 @@ export async function addPast({ config, past, receivers, keys }: PastWorld, { is
   const old = (days: number, more: Partial<Ride> = {}): Old => ({ status: 'cancelled', statusAt: ago(days), ...more });
   const many = (count: number, made: (index: number) => Old) =>
     Array.from({ length: count }, (_, index) => made(index));
+  const { driverId } = await createDriver({
+    ...{ name: 'past', phone: '1', vehicle: 'past', plate: 'past', carType: 'regular', seats: 4 },
+  });
   const lastMonth = startOfMonth(ago(0).toISOString().slice(0, 7)).getTime() - 1;
   const trip = (index: number): Old => ({
     status: 'completed',
     statusAt: new Date(lastMonth - index * 3 * dayMs),
     agreedPrice: 20.005 + index,
+    driver: { driverId, name: canaries.name, phone: canaries.phone, rating: 5, vehicle: 'past', plate: 'past' },
+    rating: { stars: 1 + (index % 5), comment: canaries.note, at: new Date() },
+    ratingOwed: true,
     ...settled,
   });
   const added = {
@@ -149,8 +157,8 @@ function pastRide(owner: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): 
 }
 
 /**
- * Makes the sums and the retention due: deletes the record of their last runs in Redis, and requests new sums in
- * MongoDB.
+ * Makes the sums, the count of ratings and the retention due: deletes the record of their last runs in Redis, and
+ * requests new sums in MongoDB.
  */
 export async function makeTurnsDue(world: RedisServers): Promise<void> {
   await UsageProgressModel.collection.updateOne({ _id: 'usage' } as never, { $set: { isAsked: true } });
@@ -158,7 +166,8 @@ export async function makeTurnsDue(world: RedisServers): Promise<void> {
     const client = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
     client.on('error', () => {});
     // In a Cluster each server refuses the keys of other servers.
-    for (const key of [usageSums.leaseKey, retention.leaseKey]) await client.del(key).catch(() => {});
+    for (const key of [usageSums.leaseKey, driverRatings.leaseKey, retention.leaseKey])
+      await client.del(key).catch(() => {});
     client.disconnect();
   }
 }
