@@ -1,10 +1,10 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { LanguageMenu } from '../kit/language-menu.tsx';
-import type { PageLanguage } from '../kit/languages.ts';
+import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
 import type { MapKey } from './languages/map-english.ts';
-import { mapNames, scriptTexts } from './map-languages.ts';
+import { mapNames } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
 import {
