@@ -9,14 +9,14 @@ import { legEnd } from '../shared/rides/position.ts';
 import { readRide, withReportedPosition } from '../shared/rides/read-ride.ts';
 import { isOffRoute } from '../shared/rides/reroute.ts';
 import type { Leg, ReportedPosition, RideState, Route } from '../shared/rides/ride-types.ts';
+import { simulatedStart } from '../shared/rides/simulation.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 type LocatedRide = RideState & { reported?: ReportedPosition };
 
 /**
- * Handles the jobs of the queue `routing`: asks the routing server for the road of the ride's present leg, when the leg
- * has begun (the timer `route`) and when a reader has found that the car has left the road. Without an answer, the ride
- * only loses its timer.
+ * Handles the jobs of the queue `routing`: asks the routing server for the road of the ride's leg, when the timer `route`
+ * says so and when a reader has found that the car has left the road. Without an answer, the ride only loses its timer.
  */
 export const findRoad: Handler<TimerJob> = async (ctx, { rideId }) => {
   for (;;) {
@@ -26,8 +26,8 @@ export const findRoad: Handler<TimerJob> = async (ctx, { rideId }) => {
     const ride = await withReportedPosition(read.ride);
     if (!timer) return isOffRoute(ride, read.now.getTime()) ? askAgain(ctx, ride, read.now) : { result: 'stale' };
     const road = await askForLeg(ctx, ride);
-    const effectOf = (_: RideState, now: Date): Change => ({
-      set: { route: routeOf(ride, road, ride.leg ? joinTime(ride.leg, now) : read.now) },
+    const effectOf = ({ leg }: RideState, now: Date): Change => ({
+      set: { route: routeOf(ride, road, leg ? joinTime(leg, now) : read.now) },
     });
     const fired = await fireTimer(ctx, rideId, 'route', effectOf, { dueAt: timer.dueAt });
     // The next leg may have begun in the meantime. BullMQ has dropped its job, because this one is active.
@@ -45,8 +45,9 @@ async function askAgain(ctx: Context, ride: LocatedRide, askedAt: Date) {
   return { result: changed?.result ? 'done' : 'stale', keyId: ride.keyId };
 }
 
-/** The start of the present leg: where the simulated drive begins, or where the car is now. */
-const startOf = ({ leg, reported }: LocatedRide): Point | undefined => leg?.from ?? reported;
+/** The start of the present or next leg: where the simulated drive begins, or where the car is now. */
+const startOf = (ride: LocatedRide): Point | undefined =>
+  ride.status === 'bidding' ? simulatedStart(ride) : (ride.leg?.from ?? ride.reported);
 
 async function askForLeg(ctx: Context, ride: LocatedRide): Promise<Route['road'] | null> {
   const from = startOf(ride);

@@ -16,9 +16,9 @@ import { openedFields } from './first-timers.ts';
 import { messageFields } from './message-fields.ts';
 import { askTimer, isWithinLimits } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
-import { arrivalHeading, legBetween, presentLeg } from './position.ts';
 import type { CancelledBy, ChangedTerms, Driver, Offer, Origin, Ride, RideState, Timer } from './ride-types.ts';
-import { offerStepOf, simulatedDriveMs, simulatedStart, simulatedTimers } from './simulation.ts';
+import { routeTimers, simulatedLeg } from './simulated-leg.ts';
+import { offerStepOf, simulatedTimers } from './simulation.ts';
 import { getsSuccessor } from './successor.ts';
 import { cancelReasonOf, hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
@@ -187,20 +187,6 @@ function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: D
   return { offerId, price, etaMinutes, driver, at };
 }
 
-/** In test mode the car drives a simulated leg. In live mode the driver reports positions. */
-function simulatedLeg(ride: RideState, action: 'accept' | 'start', now: Date, timing: Timing): Pick<RideState, 'leg'> {
-  if (ride.mode !== 'test') return {};
-  const durationMs = simulatedDriveMs(ride.scenario, action) / timing.simulationSpeed;
-  return action === 'accept'
-    ? { leg: legBetween(simulatedStart(ride), ride.pickup, now, durationMs) }
-    : { leg: legBetween(ride.pickup, ride.destination, now, durationMs, headingAtPickup(ride)) };
-}
-
-function headingAtPickup(ride: RideState): number | undefined {
-  const leg = presentLeg(ride);
-  return leg && arrivalHeading(leg);
-}
-
 /** The timer that would send this command. Once anyone has sent the command, the timer is no longer needed. */
 const stepOf = (ride: RideState, command: Command): TimerName | undefined =>
   command.action === 'open' ? 'open' : scriptStep(ride, command);
@@ -216,12 +202,10 @@ function timersAfter(ride: RideState, command: Command, now: Date, timing: Timin
   const rebid: Timer[] =
     // Stryker disable next-line ConditionalExpression: only a cancellation has a party
     command.action === 'cancel' && getsSuccessor(ride, command.by) ? [{ name: 'rebid', dueAt: now }] : [];
-  const route: Timer[] =
-    timing.routing && (action === 'accept' || action === 'start') ? [{ name: 'route', dueAt: now }] : [];
   return [
     ...stall,
     ...rebid,
-    ...route,
+    ...routeTimers(ride, action, now, timing),
     ...(command.action === 'change' ? changedTimers(ride, command, now, timing) : []),
     ...(command.action === 'withdrawOffer' ? askTimer(ride, withdrawn(ride, command.offerId, now), now) : []),
     ...driverTimer(ride, action, now),

@@ -66,9 +66,9 @@ export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> &
     road?: { line: string; joinAt: Date | number };
   };
 
-/** The end of the leg of a ride that moves or has moved. */
+/** The end of the leg of a ride that moves, has moved, or gets its driver next. */
 export const legEnd = (status: RideState['status']): Route['to'] =>
-  status === 'driver_arriving' || status === 'arrived' ? 'pickup' : 'destination';
+  status === 'bidding' || status === 'driver_arriving' || status === 'arrived' ? 'pickup' : 'destination';
 
 /** The route of the ride's present leg, if there is one. */
 export const presentRoute = ({ status, route }: Pick<RideState, 'status' | 'route'>): Route | undefined =>

@@ -1,14 +1,16 @@
 import { expect } from 'chai';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { writeReports } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { decodeLine, nearestOn, pathAlong } from '../../shared/rides/path.ts';
+import { positionAt } from '../../shared/rides/position.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { findRoad } from '../../workers/routing.ts';
-import { rideIn } from '../support/rides.ts';
-import { answerJson, answerWithRoad, pointsIn, useRouter } from '../support/router.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
+import { answerJson, answerWithRoad, cornerRoad, pointsIn, routeAnswer, useRouter } from '../support/router.ts';
 import { usePartner, useTestContext } from '../support/service.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
@@ -65,6 +67,32 @@ describe('the road of a leg', () => {
     expect(await find(rideId)).to.include({ result: 'done' });
     expect((await storedRide(rideId)).route).to.include({ to: 'destination' });
     expect(router.asked).to.have.length(2);
+  });
+
+  it('a test ride that has its road before the accept starts on it, without another question', async () => {
+    const { rideId, offerId } = await rideIn(ctx, 'bidding', { mode: 'test' });
+    router.answerWith((request, response) => {
+      const [from, to] = pointsIn(request.url ?? '');
+      const beside = { lat: from.lat + 0.001, lng: from.lng };
+      answerJson(routeAnswer(cornerRoad(beside, to)))(request, response);
+    });
+    expect(await find(rideId)).to.include({ result: 'done' });
+    await offerOn(ctx, rideId);
+    expect(await find(rideId)).to.deep.equal({ result: 'stale' });
+    const { route } = await storedRide(rideId);
+    const road = pathAlong(decodeLine(route?.road?.line ?? '') ?? []);
+    expect(road.points.length).to.be.above(1);
+
+    await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const ride = await storedRide(rideId);
+    expect(ride.timers.map(({ name }) => name)).not.to.include('route');
+    const { leg } = ride;
+    const times = [0, 0.001, 0.5, 0.999].map(
+      (share) => Number(leg?.startAt) + share * (Number(leg?.endAt) - Number(leg?.startAt)),
+    );
+    for (const time of times) expect(nearestOn(road, positionAt(ride, time) as Point).offKm).to.be.below(0.001);
+    expect(positionAt(ride, times[0] as number)).to.include(road.points[0]);
+    expect(router.asked).to.have.length(1);
   });
 
   it('a lost job is added again by the sweeper', async () => {

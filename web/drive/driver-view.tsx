@@ -5,6 +5,7 @@ import { renderDocument } from '../kit/document.tsx';
 import { LanguageMenu } from '../kit/language-menu.tsx';
 import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
+import { ratingIn } from '../kit/message-format.ts';
 import { mapLanguage, mapNames } from '../track/map-languages.ts';
 import { confirmWords, type DriveLanguage } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
@@ -13,7 +14,7 @@ import { Figure, RequestCard } from './request-card.tsx';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(
-  { driverId, name, plate, vehicle }: ActiveDriver,
+  { driverId, name, plate, vehicle, own }: ActiveDriver,
   { biddingTimeoutMs, dispatch, tiles }: Pick<Config, 'biddingTimeoutMs' | 'dispatch' | 'tiles'>,
   language: PageLanguage<DriveKey>,
 ): string {
@@ -56,7 +57,7 @@ export function drivePage(
           <OfflineScreen text={text} />
           <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm ?? 0} text={text} />
           <ResultScreen text={text} />
-          <Today text={text} />
+          <Today own={own} language={language} />
           <ul class="cards" id="cards" aria-label={text('page.requests')} hidden />
           <RideScreen tiles={tiles} language={language} />
         </main>
@@ -98,9 +99,14 @@ const WaitingScreen = ({ radiusKm, text }: WithText & { radiusKm: number }) => (
 );
 
 /** The driver's day, and the state of the connection. Its space is reserved until the numbers are known. */
-const Today = ({ text }: WithText) => (
+const Today = ({ own, language: { locale, text } }: Pick<ActiveDriver, 'own'> & { language: DriveLanguage }) => (
   <section class="today" id="today" aria-labelledby="today-title" hidden>
-    <h2 id="today-title">{text('page.today')}</h2>
+    <div class="today-head">
+      <h2 id="today-title">{text('page.today')}</h2>
+      {own.ratedRides && (
+        <p class="quiet">{text('page.rated', { rating: ratingIn(locale, own.rating), rides: own.ratedRides })}</p>
+      )}
+    </div>
     <dl class="terms">
       <Figure id="today-earned" label={text('page.earned')} value="–" />
       <Figure id="today-trips" label={text('page.trips')} value="–" />

@@ -22,7 +22,11 @@ export interface Language<Key extends string> {
 export const kilometersIn = (locale: string, km: number): string =>
   new Intl.NumberFormat(locale, { ...oneDecimal, style: 'unit', unit: 'kilometer' }).format(km);
 
-export const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+/** `★ 4.8` */
+export const ratingIn = (locale: string, rating: number): string =>
+  `★ ${new Intl.NumberFormat(locale, oneDecimal).format(rating)}`;
+
+const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** A language with its texts. */
 export function languageOf<Key extends string>(locale: string, messages: Messages<Key>): Language<Key> {

@@ -4,7 +4,7 @@ import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import { kilometersIn, type Language, oneDecimal } from '../kit/message-format.ts';
+import { kilometersIn, type Language } from '../kit/message-format.ts';
 import type { MapKey } from './languages/map-english.ts';
 import type { TrackState } from './track-state.ts';
 
@@ -173,10 +173,6 @@ export function seenWords(state: TrackState, now: number, { text }: MapLanguage)
 /** True if the map asks for a rating at a time (Unix ms). */
 export const asksForRating = (state: TrackState, now: number): boolean =>
   !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
-
-/** `★ 4.8` */
-export const ratingWords = (rating: number, { locale }: MapLanguage): string =>
-  `★ ${new Intl.NumberFormat(locale, oneDecimal).format(rating)}`;
 
 const directions = ['n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'];
 

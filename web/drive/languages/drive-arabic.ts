@@ -26,6 +26,7 @@ export const driveArabic: DriveTexts = {
   'page.waiting.reason': 'لا توجد رحلات متاحة ضمن {km, number} كم. تصلك الجديدة فورًا.',
   'page.waiting.hint': 'أبقِ هذه الصفحة مفتوحة: أثناء استخدام تطبيق آخر قد لا يرسل هاتفك موقعك.',
   'page.today': 'اليوم',
+  'page.rated': 'التقييم {rating} من {rides, plural, one {رحلة واحدة} two {رحلتين} few {# رحلات} other {# رحلة}}',
   'page.earned': 'الأرباح',
   'page.trips': 'الرحلات',
   'page.lastTrip': 'آخر رحلة',

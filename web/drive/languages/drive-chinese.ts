@@ -26,6 +26,7 @@ export const driveChinese: DriveTexts = {
   'page.waiting.reason': '{km, number} 公里内没有待接行程。有新行程会立即通知您。',
   'page.waiting.hint': '请保持此页面打开：使用其他应用时，手机可能不会上报您的位置。',
   'page.today': '今天',
+  'page.rated': '评分 {rating}，来自 {rides, number} 次行程',
   'page.earned': '收入',
   'page.trips': '行程数',
   'page.lastTrip': '上次行程',

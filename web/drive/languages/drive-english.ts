@@ -30,6 +30,7 @@ export const driveEnglish = {
   'page.waiting.reason': 'No open rides within {km, number} km. You receive new ones at once.',
   'page.waiting.hint': 'Keep this page open: while you use another app, your phone may not report your position.',
   'page.today': 'Today',
+  'page.rated': 'Rated {rating} from {rides, plural, one {# ride} other {# rides}}',
   'page.earned': 'Earned',
   'page.trips': 'Trips',
   'page.lastTrip': 'Last trip',

@@ -33,6 +33,7 @@ export const driveFrench: DriveTexts = {
   'page.waiting.hint':
     'Gardez cette page ouverte : si vous utilisez une autre application, votre téléphone peut ne plus envoyer votre position.',
   'page.today': 'Aujourd’hui',
+  'page.rated': 'Note {rating} pour {rides, plural, one {# course} other {# courses}}',
   'page.earned': 'Gagné',
   'page.trips': 'Courses',
   'page.lastTrip': 'Dernière course',

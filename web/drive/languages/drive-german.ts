@@ -32,6 +32,7 @@ export const driveGerman: DriveTexts = {
   'page.waiting.hint':
     'Lassen Sie diese Seite offen: Während Sie eine andere App benutzen, meldet Ihr Telefon Ihre Position vielleicht nicht.',
   'page.today': 'Heute',
+  'page.rated': 'Bewertung {rating} aus {rides, plural, one {# Fahrt} other {# Fahrten}}',
   'page.earned': 'Verdient',
   'page.trips': 'Fahrten',
   'page.lastTrip': 'Letzte Fahrt',

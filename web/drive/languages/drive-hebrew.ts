@@ -26,6 +26,7 @@ export const driveHebrew: DriveTexts = {
   'page.waiting.reason': 'אין נסיעות פתוחות ברדיוס של {km, number} ק״מ. נסיעות חדשות יגיעו מיד.',
   'page.waiting.hint': 'יש להשאיר את הדף פתוח: בזמן שימוש באפליקציה אחרת ייתכן שהטלפון לא ידווח את מיקומך.',
   'page.today': 'היום',
+  'page.rated': 'דירוג {rating} מתוך {rides, plural, one {נסיעה אחת} two {שתי נסיעות} other {# נסיעות}}',
   'page.earned': 'הרווחת',
   'page.trips': 'נסיעות',
   'page.lastTrip': 'נסיעה אחרונה',

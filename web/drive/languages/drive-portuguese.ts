@@ -29,6 +29,7 @@ export const drivePortuguese: DriveTexts = {
   'page.waiting.hint':
     'Mantenha esta página aberta: enquanto você usa outro aplicativo, o telefone pode não enviar sua posição.',
   'page.today': 'Hoje',
+  'page.rated': 'Avaliação {rating} em {rides, plural, one {# viagem} other {# viagens}}',
   'page.earned': 'Ganhos',
   'page.trips': 'Viagens',
   'page.lastTrip': 'Última viagem',

@@ -29,6 +29,7 @@ export const driveSpanish: DriveTexts = {
   'page.waiting.hint':
     'Mantenga esta página abierta: mientras usa otra aplicación, es posible que el teléfono no envíe su posición.',
   'page.today': 'Hoy',
+  'page.rated': 'Valoración {rating} en {rides, plural, one {# viaje} other {# viajes}}',
   'page.earned': 'Ganado',
   'page.trips': 'Viajes',
   'page.lastTrip': 'Último viaje',
