@@ -26,7 +26,7 @@ export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
 export function MapWords({ map }: { map: TrackState }) {
   const { headline, when, status } = wordsFor(map, map.now, english, 'UTC');
   return (
-    <p class="map-words" id="map-words" data-keep data-texts={scriptTexts(english)}>
+    <p class="map-words" id="map-words" data-keep data-texts={JSON.stringify(scriptTexts(english))}>
       <strong id="headline">{headline}</strong>{' '}
       <span id="headline-when">
         {when && (

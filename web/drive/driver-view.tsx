@@ -6,6 +6,7 @@ import { LanguageMenu } from '../kit/language-menu.tsx';
 import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
 import { ratingIn } from '../kit/message-format.ts';
+import { PageData } from '../kit/page-data.tsx';
 import { mapLanguage, mapNames } from '../track/map-languages.ts';
 import { confirmWords, type DriveLanguage } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
@@ -26,6 +27,7 @@ export function drivePage(
     scripts: ['drive-page.js'],
     children: (
       <>
+        <PageData id="texts" data={scriptTexts(language)} />
         <header class="top-bar">
           <div class="driver-name">
             <p class="name" dir="auto">
@@ -47,7 +49,7 @@ export function drivePage(
           {text('connecting')}
         </p>
         <p class="spoken" role="status" id="spoken" />
-        <main id="drive" data-driver={driverId} data-bidding-ms={biddingTimeoutMs} data-texts={scriptTexts(language)}>
+        <main id="drive" data-driver={driverId} data-bidding-ms={biddingTimeoutMs}>
           <NeedsScripts language={language}>
             {text('page.scripts.ride')}{' '}
             <a class="second-action" href="/drive/ride">

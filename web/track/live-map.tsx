@@ -4,6 +4,7 @@ import { LanguageMenu } from '../kit/language-menu.tsx';
 import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
 import { ratingIn } from '../kit/message-format.ts';
+import { PageData } from '../kit/page-data.tsx';
 import type { MapKey } from './languages/map-english.ts';
 import { mapNames } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
@@ -35,18 +36,13 @@ export function liveMap(state: TrackState, { language, tiles, help, ratingPath }
     scripts: ['track-page.js'],
     children: (
       <>
+        <PageData id="state" data={state} />
+        <PageData id="texts" data={scriptTexts(language)} />
         <a class="skip-link" href="#facts">
           {text('page.skip')}
         </a>
         <section id="map" aria-label={text('page.map')} {...mapData(tiles, mapNames(language))} />
-        <main
-          id="facts"
-          class="sheet"
-          tabIndex={-1}
-          data-status={state.status}
-          data-state={JSON.stringify(state)}
-          data-texts={scriptTexts(language)}
-        >
+        <main id="facts" class="sheet" tabIndex={-1} data-status={state.status}>
           {state.testMode && <p class="test-band">{text('page.test')}</p>}
           <div class="answer" id="answer">
             <div>

@@ -3,7 +3,5 @@ import { driveWords } from '../drive-words.ts';
 import { element } from './elements.ts';
 
 /** The texts in the language of this page, which embeds them. */
-export const texts = driveWords(
-  languageOf(document.documentElement.lang, JSON.parse(element('drive').dataset.texts ?? '')),
-);
+export const texts = driveWords(languageOf(document.documentElement.lang, JSON.parse(element('texts').textContent)));
 export const { text } = texts;
