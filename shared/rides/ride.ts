@@ -102,7 +102,7 @@ export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
 rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
 
 /** Finds a driver's last ratings, without reading any ride (workers/periodic/driver-ratings.ts). */
-export const ratingIndex = { 'driver.driverId': 1, 'rating.at': -1, 'rating.stars': 1 } as const;
+export const ratingIndex = { 'driver.driverId': 1, mode: 1, 'rating.at': -1, 'rating.stars': 1 } as const;
 rideSchema.index(ratingIndex, { partialFilterExpression: { mode: 'live', 'rating.at': { $exists: true } } });
 // Contains only rides whose ratings are not counted yet.
 rideSchema.index({ ratingOwed: 1, 'driver.driverId': 1 }, { partialFilterExpression: { ratingOwed: true } });

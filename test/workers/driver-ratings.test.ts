@@ -8,6 +8,7 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { countRatingsOf, driverRatings } from '../../workers/periodic/driver-ratings.ts';
 import { takePacedTurn } from '../../workers/periodic/turns.ts';
 import { person } from '../support/drivers.ts';
+import { type Plan, plansOf } from '../support/plans.ts';
 import { completedRide } from '../support/rated-rides.ts';
 import { newDriver } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
@@ -51,10 +52,12 @@ describe('the rating of a driver', () => {
     expect((await ratingsOf(driverId))?.rev).to.equal(1);
   });
 
-  it('counts the last 200 ratings', async () => {
+  it('counts the last 200 ratings, and reads no ride for it', async () => {
     const driverId = await newDriverOf();
     await rated(driverId, [...Array<number>(150).fill(1), ...Array<number>(199).fill(5), 3]);
-    await turn();
+    const plans = await plansOf(turn);
+    const { executionStats } = plans.at(-1) as Plan;
+    expect(executionStats).to.include({ totalDocsExamined: 0, totalKeysExamined: 200 });
     expect(await ratingsOf(driverId)).to.include({ count: 200, sum: 199 * 5 + 3 });
   });
 
