@@ -12,6 +12,7 @@ import { startOpsServer } from '../shared/process/ops/ops-server.ts';
 import { startWarnings } from '../shared/process/ops/start-warnings.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
+import { driverRatings } from './periodic/driver-ratings.ts';
 import { fareCounts } from './periodic/fares.ts';
 import { startFreeDrivers } from './periodic/free-drivers.ts';
 import { startOpener } from './periodic/opener.ts';
@@ -61,7 +62,7 @@ async function runPools(names: readonly string[]): Promise<void> {
     startSweeper(ctx),
     startOpener(ctx),
     startFreeDrivers(ctx),
-    ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work)),
+    ...[usageSums, fareCounts, driverRatings, retention].map((work) => startPacedWork(ctx, work)),
   ];
   const watch = startWarnings(ctx);
   const ops = await startOpsServer(ctx, {

@@ -12,7 +12,16 @@ const answer = objectSchema(
   {
     driverId: { type: 'string', description: 'Your id.', examples: ['driver_5Jt2WmKx8QbR1v'] },
     name: { type: 'string', description: 'Your name, as partners see it.' },
-    rating,
+    rating: {
+      ...rating,
+      description: 'Your rating, up to 5: the number of the operator, and from 5 rated rides on as partners see it.',
+    },
+    ratedRides: {
+      type: 'integer',
+      minimum: 5,
+      maximum: 200,
+      description: 'The number of rides whose ratings yours contains. Absent below 5.',
+    },
     vehicle,
     plate,
     carType: { ...carType, description: 'The kind of your car.' },
@@ -33,7 +42,7 @@ const answer = objectSchema(
     ),
     rideId: { ...rideId, description: 'The ride that you are on.' },
   },
-  { title: 'DriverProfile', optional: ['equipment', 'position', 'rideId'] },
+  { title: 'DriverProfile', optional: ['ratedRides', 'equipment', 'position', 'rideId'] },
 );
 
 export const showProfile: DriverOperation<'GET'> = {
@@ -50,7 +59,8 @@ export const showProfile: DriverOperation<'GET'> = {
     example: {
       driverId: answer.properties.driverId.examples[0],
       name: 'Dana Okoye',
-      rating: 4.8,
+      rating: 4.82,
+      ratedRides: 23,
       vehicle: 'Toyota Prius, blue',
       plate: 'T 104',
       carType: 'regular',
@@ -74,7 +84,7 @@ export const showProfile: DriverOperation<'GET'> = {
 };
 
 function present(
-  { driverId, name, rating, vehicle, plate, carType, seats, equipment }: ActiveDriver,
+  { driverId, name, own, vehicle, plate, carType, seats, equipment }: ActiveDriver,
   position: StoredPosition | null,
   { ride }: DriverRides,
   nowMs: number,
@@ -83,7 +93,7 @@ function present(
   return {
     driverId,
     name,
-    rating,
+    ...own,
     vehicle,
     plate,
     carType,

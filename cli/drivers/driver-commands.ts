@@ -40,7 +40,7 @@ export const drivers: Program<MongoContext> = {
         '--seats <N>': 'number of passenger seats, 1 to 20',
       },
       options: {
-        '--rating <RATING>': '0 to 5; default: 5',
+        '--rating <RATING>': '0 to 5; counts as 10 ratings of passengers; default: 5',
         '--equipment <LIST>': `needs that the driver can serve: ${needs.join(', ')}, separated by commas`,
       },
       about: `Creates a driver and prints the driver's secret key. It is

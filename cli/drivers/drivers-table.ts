@@ -1,3 +1,4 @@
+import { ratingOf } from '../../shared/drivers/driver.ts';
 import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
 import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../program.ts';
@@ -6,7 +7,10 @@ interface ListedDriver {
   driverId: string;
   name: string;
   phone: string;
+  /** The rating that partners see, the number of the operator, and the number of rides whose ratings it contains. */
   rating: number;
+  operatorRating: number;
+  ratedRides: number;
   vehicle: string;
   plate: string;
   carType: string;
@@ -21,9 +25,23 @@ interface ListedDriver {
 export async function listedDrivers(): Promise<ListedDriver[]> {
   const found = await listDrivers();
   return found.map(
-    ({ _id, hint, createdAt, suspendedAt, revokedAt, rotatedAt: _, leavesSince: __, left: ___, ...driver }) => ({
+    ({
+      _id,
+      hint,
+      createdAt,
+      suspendedAt,
+      revokedAt,
+      rotatedAt: _,
+      leavesSince: __,
+      left: ___,
+      ratings,
+      ...driver
+    }) => ({
       driverId: _id,
       ...driver,
+      rating: ratingOf({ ...driver, ratings }),
+      operatorRating: driver.rating,
+      ratedRides: ratings?.count ?? 0,
       key: hint,
       createdAt: createdAt.toISOString(),
       suspendedAt: suspendedAt?.toISOString() ?? null,
@@ -47,9 +65,12 @@ export function tableOf(drivers: readonly ListedDriver[], columns = 80): string[
   const width = Math.min(100, Math.max(60, columns));
   return [
     head,
-    ...drivers.flatMap(({ vehicle, plate, equipment = [] }, index) => [
+    ...drivers.flatMap(({ vehicle, plate, equipment = [], rating, operatorRating, ratedRides }, index) => [
       truncate(lines[index] ?? '', width),
-      truncate(`  ${printable(vehicle)}, ${[printable(plate), ...equipment].join(', ')}`, width),
+      truncate(
+        `  rated ${rating} (${ratedRides} rides, set to ${operatorRating}), ${[vehicle, plate, ...equipment].map(printable).join(', ')}`,
+        width,
+      ),
     ]),
   ];
 }

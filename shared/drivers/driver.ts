@@ -18,7 +18,10 @@ export interface DriverRecord {
   _id: string;
   name: string;
   phone: string;
+  /** The number of the operator, which counts as `operatorWeight` ratings. */
   rating: number;
+  /** The last ratings of rides (workers/periodic/driver-ratings.ts). `rev` counts the changes. */
+  ratings?: { count: number; sum: number; rev: number };
   vehicle: string;
   plate: string;
   carType: CarType;
@@ -47,17 +50,35 @@ driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince:
 export const DriverModel = mongoose.model<DriverRecord>('Driver', driverSchema, 'drivers');
 export const drivers = collection<DriverRecord>(DriverModel);
 
+const operatorWeight = 10;
+
+/** The rating that partners and passengers see, with two decimals: the mean of the last ratings (contract, section 10.21). */
+export function ratingOf({ rating, ratings }: Pick<DriverRecord, 'rating' | 'ratings'>): number {
+  if (!ratings) return rating;
+  const mean = (operatorWeight * rating + ratings.sum) / (operatorWeight + ratings.count);
+  return Math.round(mean * 100) / 100;
+}
+
+/** Drivers see an average only over this many rides, so that it reveals no single rating. */
+const fewestForDriver = 5;
+
 /** The driver who made a request, without the key. */
 export type ActiveDriver = Pick<
   DriverRecord,
   'name' | 'phone' | 'rating' | 'vehicle' | 'plate' | 'carType' | 'seats'
-> & { driverId: string; equipment?: Need[] };
+> & {
+  driverId: string;
+  equipment?: Need[];
+  /** The rating that the driver sees, and over how many rides it is an average. */
+  own: { rating: number; ratedRides?: number };
+};
 
 const activeDriverFields = {
   hash: 1,
   name: 1,
   phone: 1,
   rating: 1,
+  ratings: 1,
   vehicle: 1,
   plate: 1,
   carType: 1,
@@ -100,17 +121,9 @@ export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<Ac
   };
 }
 
-function activeDriver({
-  _id,
-  name,
-  phone,
-  rating,
-  vehicle,
-  plate,
-  carType,
-  seats,
-  equipment,
-}: DriverRecord): ActiveDriver {
+function activeDriver(record: DriverRecord): ActiveDriver {
+  const { _id, name, phone, vehicle, plate, carType, seats, equipment, ratings } = record;
+  const rating = ratingOf(record);
   return {
     driverId: _id,
     name,
@@ -121,6 +134,8 @@ function activeDriver({
     carType,
     seats,
     ...(equipment?.length && { equipment }),
+    own:
+      ratings && ratings.count >= fewestForDriver ? { rating, ratedRides: ratings.count } : { rating: record.rating },
   };
 }
 

@@ -6,7 +6,7 @@ import type { Ride, RideRating } from './ride-types.ts';
 
 /**
  * Stores the rating of a completed ride (contract, section 10.21): only the first one, only from a minute after the end,
- * and not once the ride is erased. Sends no event. Throws like `changeRide`.
+ * and not once the ride is erased. That of a live ride is owed to its driver. Sends no event. Throws like `changeRide`.
  */
 export async function rateRide(
   ctx: Context,
@@ -14,10 +14,11 @@ export async function rateRide(
   given: Omit<RideRating, 'at'>,
 ): Promise<void> {
   const changed = await changeRide(ctx, { rideId, owner: { keyId } }, (ride, at, now) => {
-    const { status, statusAt, rating, trackToken } = ride;
+    const { mode, status, statusAt, rating, trackToken } = ride;
     const isOpen = status === 'completed' && !rating && now.getTime() - statusAt.getTime() >= ratableAfterMs;
     // An erased ride has no token.
-    const change = isOpen && trackToken ? { set: { rating: { ...given, at } } } : null;
+    const owed = mode === 'live' && { ratingOwed: true as const };
+    const change = isOpen && trackToken ? { set: { rating: { ...given, at }, ...owed } } : null;
     return { change, result: change !== null };
   });
   if (changed?.result) rideRatings.inc({ stars: String(given.stars), mode: changed.ride.mode });

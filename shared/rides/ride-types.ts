@@ -282,6 +282,8 @@ export interface Ride extends RideRequest {
   helpAskedAt?: Date[];
   /** The rating of the passenger (rate-ride.ts). */
   rating?: RideRating;
+  /** The rating of the driver does not contain this one yet (workers/periodic/driver-ratings.ts). */
+  ratingOwed?: true;
 
   timers: Timer[];
   nextDueAt?: Date;

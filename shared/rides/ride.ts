@@ -4,8 +4,8 @@ import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
 /**
- * The schema is the interface `Ride`, hence `strict: false`. Only this folder, the webhook workers and the erasure
- * write rides.
+ * The schema is the interface `Ride`, hence `strict: false`. Only this folder, the webhook workers, the erasure and the
+ * count of ratings write rides.
  */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 // The index is partial, because erased rides have no token.
@@ -100,6 +100,12 @@ rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 /** Finds a driver's completed trips by their end (driver/driver-trips.ts). */
 export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
 rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
+
+/** Finds a driver's last ratings, without reading any ride (workers/periodic/driver-ratings.ts). */
+export const ratingIndex = { 'driver.driverId': 1, mode: 1, 'rating.at': -1, 'rating.stars': 1 } as const;
+rideSchema.index(ratingIndex, { partialFilterExpression: { mode: 'live', 'rating.at': { $exists: true } } });
+// Contains only rides whose ratings are not counted yet.
+rideSchema.index({ ratingOwed: 1, 'driver.driverId': 1 }, { partialFilterExpression: { ratingOwed: true } });
 
 /** The rides that a partner lost: they were cancelled, but not by the partner. */
 export const lostRides = { status: 'cancelled', cancelledBy: { $in: ['driver', 'timeout'] } } as const;

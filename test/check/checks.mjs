@@ -87,7 +87,7 @@ export const checks = [
     name: 'clients',
     proves: 'the packed clients keep their promises, against the service and against lost answers and webhooks',
     command: `${mocha} 'test/clients/*.test.ts'`,
-    paths: ['api/', 'web/', 'shared/', 'clients/', tests, 'test/clients/'],
+    paths: ['api/', 'web/', 'shared/', 'clients/', 'docs/examples/', tests, 'test/clients/'],
   },
   {
     name: 'streets',

@@ -20,20 +20,20 @@ const pythonCommands = { 'pyproject-build': 'python3-build python3-setuptools py
 /** Packs a client, installs it like a partner, and compiles or checks `program` with strict types. */
 export const clients: Readonly<Record<'TypeScript' | 'Python', (program: string) => Promise<Program>>> = {
   async TypeScript(program) {
-    const app = await emptyFolder('typescript');
+    const name = path.basename(program, '.ts');
+    const app = await emptyFolder(`typescript/${name}`);
     const installed = path.join(app, 'node_modules/ride-partner-client');
     await mkdir(installed, { recursive: true });
     await run('npm', ['pack', '--silent', '--pack-destination', app], path.join(root, 'clients/typescript'));
     const [pack = ''] = (await readdir(app)).filter((name) => name.endsWith('.tgz'));
     await run('tar', ['-xzf', path.join(app, pack), '-C', installed, '--strip-components=1'], app);
-    const name = path.basename(program).replace(/\.m?ts$/, '');
     await copyFile(program, path.join(app, `${name}.mts`));
     const strict = ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2023', '--module', 'nodenext'];
     await run(process.execPath, [tsc, '--ignoreConfig', ...strict, '--types', 'node', `${name}.mts`], app);
     return { command: [process.execPath, path.join(app, `${name}.mjs`)], env: {} };
   },
   async Python(program) {
-    const app = await emptyFolder('python');
+    const app = await emptyFolder(`python/${path.basename(program, '.py')}`);
     const missing = await installCommands(pythonCommands);
     if (missing.length > 0) throw new Error(`missing: ${missing}`);
     // setuptools leaves files beside the sources.

@@ -49,7 +49,7 @@ async function violationsOf(
   let fleet: Fleet | undefined;
   try {
     // Enough keys that the limit on creations never stops the load.
-    const keys = await Promise.all(Array.from({ length: 10 }, () => world.newKey()));
+    const keys = await Promise.all(Array.from({ length: 10 }, (_, index) => world.newKey({ copied: index < 3 })));
     if (withCrowd) keys.push(await world.newKey({ manner: 'failing' }));
     const partners = startPartners(world, keys, seededRandom(1), 40, {
       scenarios: ['default', 'three_offers', 'three_offers'],

@@ -235,6 +235,17 @@ const wrongBeside: readonly PlantedBug[] = [
     caughtAs: /has an acknowledged message to the driver 2 times/,
   },
   {
+    what: 'forgets a copy for a further endpoint',
+    edits: [
+      {
+        file: 'workers/webhooks/copies.js',
+        find: '!settings.hasEndpoints',
+        replace: '(!settings.hasEndpoints || event.seq === 2)',
+      },
+    ],
+    caughtAs: /the copy of event 2 never arrived/,
+  },
+  {
     what: 'starts a trip with any PIN',
     edits: [{ file: 'shared/rides/pin.js', find: 'if (!pinCode)', replace: 'if (pinCode || !pinCode)' }],
     caughtAs: /a wrong PIN started it/,

@@ -1,7 +1,8 @@
 import type { Config } from '../../shared/base/config.ts';
 import { Time } from '../kit/facts.tsx';
+import { scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
-import { mapLanguage, scriptTexts } from '../track/map-languages.ts';
+import { mapLanguage } from '../track/map-languages.ts';
 import type { TrackState } from '../track/track-state.ts';
 import { wordsFor } from '../track/track-words.ts';
 

@@ -43,6 +43,10 @@ function parse<Key extends string>(texts: Readonly<Record<Key, string>>, code: s
   return Object.fromEntries(parsed) as Messages<Key>;
 }
 
+/** The texts that the page's script writes, too: all except those of `page.`. */
+export const scriptTexts = <Key extends string>({ messages }: PageLanguage<Key>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(messages).filter(([key]) => !key.startsWith('page.'))));
+
 /**
  * The locale of a page: the language that the reader chose (`?lang=`), else their own one (BCP 47) if it is known, else
  * the first one that their browser accepts, else English. A known region decides the form of times and numbers.
@@ -74,6 +78,3 @@ export const isLanguage = (code: string): code is LanguageCode => Object.hasOwn(
 
 /** The language of a locale that `localeFor` has chosen. */
 export const codeOf = (locale: string): LanguageCode => locale.slice(0, 2) as LanguageCode;
-
-/** The direction of a locale's script. */
-export const directionOf = (locale: string): 'rtl' | undefined => (/^(ar|he)\b/.test(locale) ? 'rtl' : undefined);

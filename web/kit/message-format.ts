@@ -18,6 +18,16 @@ export interface Language<Key extends string> {
   text(key: Key, values?: Readonly<Record<string, string | number>>): string;
 }
 
+/** `5.3 km` */
+export const kilometersIn = (locale: string, km: number): string =>
+  new Intl.NumberFormat(locale, { ...oneDecimal, style: 'unit', unit: 'kilometer' }).format(km);
+
+/** `★ 4.8` */
+export const ratingIn = (locale: string, rating: number): string =>
+  `★ ${new Intl.NumberFormat(locale, oneDecimal).format(rating)}`;
+
+const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
 /** A language with its texts. */
 export function languageOf<Key extends string>(locale: string, messages: Messages<Key>): Language<Key> {
   const numbers = new Intl.NumberFormat(locale);
@@ -36,3 +46,6 @@ export function languageOf<Key extends string>(locale: string, messages: Message
   }
   return { locale, text: (key, values = {}) => write(messages[key], values) };
 }
+
+/** The direction of a locale's script. */
+export const directionOf = (locale: string): 'rtl' | undefined => (/^(ar|he)\b/.test(locale) ? 'rtl' : undefined);

@@ -1,16 +1,16 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { LanguageMenu } from '../kit/language-menu.tsx';
-import type { PageLanguage } from '../kit/languages.ts';
+import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
+import { ratingIn } from '../kit/message-format.ts';
 import type { MapKey } from './languages/map-english.ts';
-import { mapNames, scriptTexts } from './map-languages.ts';
+import { mapNames } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
 import {
   destinationWords,
   type MapLanguage,
-  ratingWords,
   shownDriver,
   shownSteps,
   stepKeys,
@@ -140,7 +140,7 @@ function DriverCard({ driver, language }: Pick<TrackState, 'driver'> & InLanguag
         <p class="quiet">
           <bdi id="first-name">{driver?.firstName}</bdi>
           <span class="rating">
-            <bdi id="rating">{driver && ratingWords(driver.rating, language)}</bdi>
+            <bdi id="rating">{driver && ratingIn(language.locale, driver.rating)}</bdi>
           </span>
         </p>
       </div>

@@ -21,7 +21,7 @@ export async function makeOffer(
   ctx: Context,
   rideId: string,
   terms: { price: number; etaMinutes: number },
-  { carType: _, seats: __, equipment = [], ...driver }: ActiveDriver,
+  { carType: _, seats: __, own: ___, equipment = [], ...driver }: ActiveDriver,
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;

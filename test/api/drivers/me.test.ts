@@ -1,11 +1,15 @@
 import { expect } from 'chai';
+import { drivers } from '../../../shared/drivers/driver.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions, type Report, writeReports } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
-import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { dispatchedRide, gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { textOf } from '../../support/pages.ts';
+import { plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 
 describe("the drivers' gateway", () => {
   const api = useTestApi();
@@ -101,6 +105,32 @@ describe("the drivers' gateway", () => {
       });
     });
   });
+
+  // The number of the operator, 4.25, counts as ten ratings.
+  const rated: [string, { count: number; sum: number }, own: object, shown: number][] = [
+    ['one rating', { count: 1, sum: 1 }, { rating: 4.25 }, 3.95],
+    ['4 ratings', { count: 4, sum: 20 }, { rating: 4.25 }, 4.46],
+    ['5 ratings', { count: 5, sum: 25 }, { rating: 4.5, ratedRides: 5 }, 4.5],
+    ['200 ratings', { count: 200, sum: 1_000 }, { rating: 4.96, ratedRides: 200 }, 4.96],
+  ];
+  for (const [name, ratings, own, shown] of rated) {
+    it(`a driver with ${name} sees an average only over 5 rides or more, and partners see it at once`, async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place, rating: 4.25 });
+      await drivers.updateOne({ _id: driver.driverId }, { $set: { ratings: { ...ratings, rev: 1 } } });
+      const { rating, ratedRides } = (await driver.get('/me')).body;
+      expect({ rating, ...(ratedRides && { ratedRides }) }).to.deep.equal(own);
+      const browser = plainBrowser(api);
+      await browser.get('/drive');
+      await browser.press('Sign in', { key: driver.key });
+      expect(textOf(browser.page.html).includes('Rated ★')).to.equal('ratedRides' in own);
+      const rideId = await dispatchedRide(api.ctx, place);
+      await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 });
+      const [offer] = (await storedRide(rideId)).offers;
+      expect(offer?.driver.rating).to.equal(shown);
+      expect(offer?.driver).to.have.all.keys('driverId', 'name', 'phone', 'rating', 'vehicle', 'plate');
+    });
+  }
 
   describe('POST /me/online and /me/offline', () => {
     it('/me/online makes a driver available at a place, and /me/offline ends it', async () => {

@@ -130,7 +130,12 @@ describe('drivers have one ride at a time', () => {
       const { driverId } = await newGatewayDriver(api, { at: place });
       const rideId = await openRide(place);
       await suspendDriver(driverId);
-      const offer = makeOffer(api.ctx, rideId, { price: 20, etaMinutes: 5 }, { driverId, ...person, rating: 4.8 });
+      const offer = makeOffer(
+        api.ctx,
+        rideId,
+        { price: 20, etaMinutes: 5 },
+        { driverId, ...person, rating: 4.8, own: { rating: 4.8 } },
+      );
       expect(await outcomeOf(offer)).to.equal('unauthorized');
       expect((await storedRide(rideId)).offers[0]).to.have.property('withdrawnAt');
     });

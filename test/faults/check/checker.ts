@@ -5,7 +5,7 @@ import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/request.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
 import { type BesideEvidence, besideViolations } from './beside.ts';
-import { deliveryViolations } from './deliveries.ts';
+import { copyViolations, deliveryViolations } from './deliveries.ts';
 import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { openingViolations } from './openings.ts';
@@ -19,6 +19,9 @@ import { successorViolations } from './successors.ts';
 export interface Evidence {
   rides: Ride[];
   receipts: Receipt[];
+  /** The copies that further endpoints got, and the keys that have one. */
+  copies: Receipt[];
+  copied: ReadonlySet<string>;
   journal: Call[];
   /** The faults that the suite made. */
   faults: Fault[];
@@ -54,6 +57,7 @@ export function violationsIn(evidence: Evidence): string[] {
       ...lifecycleViolations(ride),
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
+    ...copyViolations(evidence, faults),
     ...openingViolations(rides, journal, faults),
     ...successorViolations(rides, receipts),
     ...driverViolations({ ...evidence, faults }),

@@ -1,6 +1,7 @@
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
+import { groupBy } from './grouped.ts';
 
 /** An attempt ends within 8 s. On a busy machine, recording its outcome takes a little longer. */
 const attemptMs = 8_000;
@@ -46,6 +47,38 @@ export function deliveryViolations(
     }
   }
   return violations;
+}
+
+/**
+ * Violations in the copies for further endpoints (contract, section 10.22), whose receivers answer at once: each event
+ * arrives, as it is recorded, in order, and once unless a fault excuses a repeat. The default URL of the key, which may
+ * be slow or broken, does not matter.
+ */
+export function copyViolations(
+  { rides, copies, copied }: { rides: readonly Ride[]; copies: readonly Receipt[]; copied: ReadonlySet<string> },
+  faults: readonly Fault[],
+): string[] {
+  const ofRide = groupBy(copies, ({ rideId }) => rideId);
+  return rides
+    .filter(({ keyId }) => copied.has(keyId))
+    .flatMap((ride) => {
+      const own = ofRide.get(ride._id) ?? [];
+      const firsts = [...new Set(own.map(({ seq }) => seq))];
+      const say = (what: string) => [`${ride._id}: ${what}`];
+      return [
+        ...(firsts.some((seq, index) => seq < (firsts[index - 1] ?? 0)) ? say('its copies are not in order') : []),
+        ...ride.events.flatMap(({ seq, body }) => {
+          const received = own.filter((copy) => copy.seq === seq);
+          const repeats = received.slice(0, -1).filter((copy) => !excuseOf(copy, faults));
+          return [
+            ...(received.length === 0 ? say(`the copy of event ${seq} never arrived`) : []),
+            ...(repeats.length > 0 ? say(`the copy of event ${seq} was sent again without a fault`) : []),
+            ...(received.every((copy) => copy.isSigned) ? [] : say(`the copy of event ${seq} has a wrong signature`)),
+            ...(received.every((copy) => copy.body === body) ? [] : say(`the copy of event ${seq} has another body`)),
+          ];
+        }),
+      ];
+    });
 }
 
 /** The scenario `duplicate_event` sends event 2 twice, and twice again after a fault. `earlier`: its receipts so far. */

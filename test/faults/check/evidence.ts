@@ -30,6 +30,8 @@ export async function gatherEvidence(
   return {
     rides: (await rides.find({ keyId: { $nin: [...world.past.keyIds] } }).toArray()) as Ride[],
     receipts: world.receivers.receipts,
+    copies: world.receivers.copies,
+    copied: new Set([...world.copySecrets.keys()].map((name) => name.replace('/copy', ''))),
     journal,
     fleet,
     faults,
@@ -69,7 +71,10 @@ function secretsOf(world: World): Evidence['secrets'] {
     { what: 'an address', value: canaries.address },
     { what: "a person's address", value: canaries.mailbox },
     ...[...world.shownKeys].map((value) => ({ what: 'an API key', value })),
-    ...[...world.rolledSecrets.values()].flat().map((value) => ({ what: 'a signing secret', value })),
+    ...[...world.copySecrets.values(), ...[...world.rolledSecrets.values()].flat()].map((value) => ({
+      what: 'a signing secret',
+      value,
+    })),
     { what: "a webhook URL's query", value: canaryOfUrls },
     ...[...people, driverCanaries].flatMap(({ name, phone }) => [
       { what: "a driver's name", value: name },

@@ -32,6 +32,8 @@ function violationsOf(call: Partial<Call>): string[] {
   const evidence: Evidence = {
     rides: [],
     receipts: [],
+    copies: [],
+    copied: new Set(),
     journal: [{ ...asked, status: 200, at: 0, ...call } as Call],
     faults: [],
     standstills,

@@ -157,7 +157,7 @@ async function keepEvidence(
 async function keysOfEveryManner(world: World) {
   const prompt = Array.from({ length: 24 }, () => 'prompt' as const);
   const others = [...manners, ...manners, 'none'] as const;
-  return Promise.all([...prompt, ...others].map((manner) => world.newKey({ manner })));
+  return Promise.all([...prompt, ...others].map((manner, index) => world.newKey({ manner, copied: index % 4 === 1 })));
 }
 
 /** Runs rounds of faults in an order that depends on the seed. No kind is repeated before all kinds have occurred. */

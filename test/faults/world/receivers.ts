@@ -32,10 +32,14 @@ export interface Receivers {
   origin: string;
   /** Received events, in order of arrival. */
   receipts: Receipt[];
+  /** Received copies for further endpoints, in order of arrival. */
+  copies: Receipt[];
   /** Received resends and test events, in order of arrival. */
   asked: Receipt[];
   /** The webhook URL of a key with this kind of receiver. */
   urlOf(keyId: string, manner: Manner): string;
+  /** The URL of a further endpoint of a key, which answers immediately. */
+  copyUrlOf(keyId: string): string;
   /**
    * Calls `received` when an event has arrived completely, and `answered` when its answer is written. Returns how to
    * stop.
@@ -53,19 +57,23 @@ export const canaryOfUrls = 'CANARY-url-query';
  */
 const signatureAgeMs = 60_000;
 
-/** Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key. */
+/**
+ * Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key, or of
+ * the endpoint `KEY/copy`.
+ */
 export async function startReceivers(secretsOf: (keyId: string) => string[], random: Random): Promise<Receivers> {
   const receipts: Receipt[] = [];
+  const copies: Receipt[] = [];
   const asked: Receipt[] = [];
   const watchers = new Set<Parameters<Receivers['watch']>[0]>();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [, manner = '', keyId = ''] = new URL(request.url ?? '/', 'http://receiver').pathname.split('/');
+    const [, manner = '', keyId = '', copy] = new URL(request.url ?? '/', 'http://receiver').pathname.split('/');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(keyId));
-    const isEvent = receipt.kind === 'event';
-    (isEvent ? receipts : asked).push(receipt);
+    const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(copy ? `${keyId}/copy` : keyId));
+    const isEvent = receipt.kind === 'event' && !copy;
+    (isEvent ? receipts : copy ? copies : asked).push(receipt);
     void checkSuccessor(receipt);
     if (isEvent) for (const { received } of watchers) received?.(receipt);
     if (manner === 'silent') return;
@@ -85,8 +93,10 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
   return {
     origin,
     receipts,
+    copies,
     asked,
     urlOf: (keyId, manner) => `${origin}/${manner}/${keyId}?token=${canaryOfUrls}`,
+    copyUrlOf: (keyId) => `${origin}/prompt/${keyId}/copy?token=${canaryOfUrls}`,
     watch(watcher) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);

@@ -7,10 +7,12 @@ import { freePort } from '../../../dev/servers/ports.ts';
 import { startRedis } from '../../../dev/servers/redis-server.ts';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../../shared/base/config.ts';
+import { newEndpointId } from '../../../shared/base/ids.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createDriver, type NewDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { addEndpoint } from '../../../shared/keys/endpoints.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
 import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
@@ -73,8 +75,10 @@ export interface World {
   /** The drivers' secret keys. */
   driverKeys: Set<string>;
   newDriver(car: Car): Promise<FleetDriver>;
-  /** Creates a key with this kind of receiver; `none` means no webhook URL. */
-  newKey(options?: { mode?: Mode; manner?: Manner | 'none' }): Promise<NewKey>;
+  /** Creates a key with this kind of receiver; `none` means no webhook URL. `copied` adds a further endpoint. */
+  newKey(options?: { mode?: Mode; manner?: Manner | 'none'; copied?: boolean }): Promise<NewKey>;
+  /** The signing secrets of the further endpoints, by `KEY/copy`. */
+  copySecrets: Map<string, string>;
   /** The folder of the processes' logs. */
   logDir: string;
   /** The folder of Redis's data. */
@@ -116,8 +120,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const driverKeys = new Set<string>();
   const manners = new Map<string, Manner | 'none'>();
   const rolledSecrets = new Map<string, string[]>();
+  const copySecrets = new Map<string, string>();
   const receivers = await startReceivers(
-    (keyId) => [keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
+    (keyId) => [copySecrets.get(keyId) ?? keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
     seededRandom(options.seed ?? 1),
   );
   const mail = await startMailBox();
@@ -174,6 +179,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     past,
     keys,
     rolledSecrets,
+    copySecrets,
     shownKeys: new Set(),
     manners,
     driverKeys,
@@ -184,11 +190,17 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       driverKeys.add(made.key);
       return { ...made, ...car };
     },
-    async newKey({ mode = 'test', manner = 'prompt' } = {}) {
+    async newKey({ mode = 'test', manner = 'prompt', copied = false } = {}) {
       const key = await createKey(config, { accountId: account._id, name: 'faults', mode });
       keys.set(key.keyId, key);
       manners.set(key.keyId, manner);
       if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner), 'anyone');
+      if (copied) {
+        const endpoint = { endpointId: newEndpointId(), keyId: key.keyId, accountId: account._id };
+        const events = ['offer.received', 'ride.status'] as const;
+        const added = await addEndpoint(config, endpoint, { url: receivers.copyUrlOf(key.keyId), events: [...events] });
+        copySecrets.set(`${key.keyId}/copy`, added?.signingSecret ?? '');
+      }
       return key;
     },
     newProcess(kind) {

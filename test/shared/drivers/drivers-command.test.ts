@@ -36,6 +36,8 @@ describe('the command line of drivers', () => {
       carType: 'comfort',
       seats: 4,
       rating: 4.5,
+      operatorRating: 4.5,
+      ratedRides: 0,
       suspendedAt: null,
       revokedAt: null,
     });
@@ -93,7 +95,9 @@ describe('the command line of drivers', () => {
       driverId: 'driver_1a2B3c4D5e6F7g',
       name: 'a\u001b[31m\nb',
       phone: '+12025550100',
-      rating: 5,
+      rating: 4.82,
+      operatorRating: 5,
+      ratedRides: 23,
       vehicle: 'Prius, blue',
       plate: 'T 1',
       carType: 'comfort',
@@ -106,9 +110,9 @@ describe('the command line of drivers', () => {
     expect(tableOf([driver, { ...driver, seats: 12, suspendedAt: 'x' }], 100)).to.deep.equal([
       'DRIVER ID              CAR      SEATS  KEY ENDS IN  STATE      NAME',
       'driver_1a2B3c4D5e6F7g  comfort  4      a1B2         active     a [31m b',
-      '  Prius, blue, T 1',
+      '  rated 4.82 (23 rides, set to 5), Prius, blue, T 1',
       'driver_1a2B3c4D5e6F7g  comfort  12     a1B2         suspended  a [31m b',
-      '  Prius, blue, T 1',
+      '  rated 4.82 (23 rides, set to 5), Prius, blue, T 1',
     ]);
     expect(tableOf([])).to.deep.equal(['No drivers. Make one: npm run -s drivers -- create --help']);
   });
