@@ -56,7 +56,12 @@ const treatments = {
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
-  notify: { example: { passenger: true }, erased: true, driver: false, desk: true },
+  notify: {
+    example: { passenger: true, contacts: [{ phone: '+12025550144' }] },
+    erased: true,
+    driver: false,
+    desk: true,
+  },
   // Only programs set these.
   metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
   webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
