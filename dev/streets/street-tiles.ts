@@ -44,9 +44,9 @@ export function archiveOf(streets: readonly Street[]): Buffer {
     landuse: streets
       .filter(({ kind }) => kind === 'square')
       .map((street) => feature('Polygon', positions(street), { kind: 'pedestrian', min_zoom: 13 })),
-    roads: streets
-      .filter((street) => !isArea(street))
-      .map((street) => feature('LineString', positions(street), roadTags(street))),
+    roads: joined(streets.filter((street) => !isArea(street))).map((street) =>
+      feature('LineString', positions(street), roadTags(street)),
+    ),
   };
   const indexes = Object.entries(layers).map(
     ([name, features]) =>
@@ -65,6 +65,31 @@ export function archiveOf(streets: readonly Street[]): Buffer {
   return tileArchive(tiles, { bounds, minZoom, maxZoom, metadata });
 }
 
+/** The streets, with one line for the ways of a street that continue each other: a label needs a long line. */
+export function joined(streets: readonly Street[]): Street[] {
+  const linesAt = new Map<string, Street[]>();
+  const lines = new Set<Street>();
+  for (const way of streets) {
+    const tags = JSON.stringify(roadTags(way));
+    const ends = (line: Street) => [line.shape[0], line.shape.at(-1)].map((point) => tags + JSON.stringify(point));
+    let line = way;
+    // Joins a line at the start, then turns around and joins one at the other end.
+    for (let side = 0; side < 2; side++) {
+      const [start = ''] = ends(line);
+      const other = way.name ? linesAt.get(start)?.find((each) => lines.has(each)) : undefined;
+      if (other) {
+        lines.delete(other);
+        const before = ends(other)[0] === start ? other.shape.toReversed() : other.shape;
+        line = { ...line, shape: [...before, ...line.shape.slice(1)] };
+      }
+      line = { ...line, shape: line.shape.toReversed() };
+    }
+    lines.add(line);
+    for (const end of ends(line)) linesAt.set(end, [...(linesAt.get(end) ?? []), line]);
+  }
+  return [...lines];
+}
+
 function tileOf(indexes: readonly (readonly [string, GeoJSONVT])[], zoom: number, x: number, y: number): Uint8Array {
   const layers: Record<string, unknown> = {};
   for (const [name, index] of indexes) {
@@ -75,7 +100,7 @@ function tileOf(indexes: readonly (readonly [string, GeoJSONVT])[], zoom: number
 }
 
 /** The properties of a road in the schema of Protomaps. */
-function roadTags({ kind: highway, name, isOneWay, level }: Street) {
+function roadTags({ kind: highway, name, level }: Street) {
   const detail = highway.replace('_link', '');
   const isMain = /^(trunk|primary|secondary|tertiary)$/.test(detail);
   return {
@@ -84,7 +109,6 @@ function roadTags({ kind: highway, name, isOneWay, level }: Street) {
     min_zoom: detail === 'service' ? 14 : detail === 'motorway' || isMain ? 0 : 12,
     ...(name && { name }),
     ...(highway !== detail && { is_link: true }),
-    ...(isOneWay && { oneway: 'yes' }),
     ...(level && { [`is_${level}`]: true }),
   };
 }

@@ -121,8 +121,8 @@ function documentOf(ctx: Context, input: NewRide): Ride {
  * the request that repeats with the same Idempotency-Key are compared with.
  */
 const withDefaultOf = ({ textsPassenger }: Caller, request: RideRequest): RideRequest =>
-  textsPassenger && !request.notify && canBeTexted(request.passenger?.phone)
-    ? { ...request, notify: { passenger: true } }
+  textsPassenger && request.notify?.passenger === undefined && canBeTexted(request.passenger?.phone)
+    ? { ...request, notify: { ...request.notify, passenger: true } }
     : request;
 
 /** A request with the `default` scenario counts as equal to a request without a scenario. */

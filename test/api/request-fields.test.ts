@@ -8,7 +8,8 @@ import { labelledFields } from '../../shared/rides/fields.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Location, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
 import { bodyOf, valuesOfRide } from '../../web/desk/booking-values.ts';
-import { notesOf } from '../../web/drive/drive-words.ts';
+import { driveLanguage } from '../../web/drive/drive-languages.ts';
+import { driveWords } from '../../web/drive/drive-words.ts';
 import { requestBody } from '../../web/kit/ride-request.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
@@ -55,7 +56,12 @@ const treatments = {
   pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
   reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
   onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
-  notify: { example: { passenger: true }, erased: true, driver: false, desk: true },
+  notify: {
+    example: { passenger: true, contacts: [{ phone: '+12025550144' }] },
+    erased: true,
+    driver: false,
+    desk: true,
+  },
   // Only programs set these.
   metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
   webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
@@ -116,7 +122,7 @@ describe('each field of a request', () => {
   it("the driver's page and the console's form have each field that has only a label", () => {
     for (const { name, label } of labelledFields) {
       const { example } = treatments[name];
-      expect(notesOf({ [name]: example })).to.equal(`${label}: ${example}`);
+      expect(driveWords(driveLanguage('en')).notesOf({ [name]: example })).to.equal(`${label}: ${example}`);
       expect(requestBody((field) => (field === name ? `${example}` : ''))).to.have.property(name, example);
     }
   });

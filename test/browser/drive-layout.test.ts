@@ -26,18 +26,19 @@ describe("the layout of the driver's page", () => {
     expect(Math.min(width, height), `${target}`).to.be.at.least(44);
   }
 
+  /** Checks a state of the page on each screen. The `targets` must be in reach on phones of each size and position. */
+  async function look(name: string, shown: TestPage, ...targets: Locator[]): Promise<void> {
+    for (const [width, height] of targets.length > 0 ? phones : []) {
+      await shown.setViewportSize({ width, height });
+      for (const target of targets) await expectInReach(shown, target);
+      await expectNotTooWide(shown);
+    }
+    await lookAround(`drive-${name}`, shown);
+  }
+
   it('in every state, the page passes its checks, and the next action is in reach on phones of each size', async () => {
     const place = somewhere();
     const { page, profile } = await phoneOf(await newGatewayDriver(api), standingAt(place));
-    /** Checks a state of the page on each screen. The `targets` must be in reach on phones of each size and position. */
-    async function look(name: string, shown: TestPage, ...targets: Locator[]): Promise<void> {
-      for (const [width, height] of targets.length > 0 ? phones : []) {
-        await shown.setViewportSize({ width, height });
-        for (const target of targets) await expectInReach(shown, target);
-        await expectNotTooWide(shown);
-      }
-      await lookAround(`drive-${name}`, shown);
-    }
     const buttons = (...names: (string | RegExp)[]) => names.map((name) => button(page, name));
     const wrong = await openPage(await openProfile(phone), `${api.url}/drive?wrong`);
     await look('sign-in', wrong, button(wrong, 'Sign in'));
@@ -84,6 +85,29 @@ describe("the layout of the driver's page", () => {
     await hold(page, 'Complete');
     await look('completed', page, ...buttons('Continue'));
   });
+
+  for (const language of ['de', 'ar']) {
+    it(`in the language ${language}, each screen passes its checks, with the next action in reach`, async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api);
+      const plain = await openPage(await openProfile(phone), `${api.url}/drive?lang=${language}`);
+      await look(`${language}-sign-in`, plain, plain.locator('[type="submit"]'));
+      const { page } = await phoneOf(driver, standingAt(place));
+      await page.goto(`${api.url}/drive?lang=${language}`);
+      const lookAt = (name: string, ...targets: string[]) =>
+        look(`${language}-${name}`, page, ...targets.map((target) => page.locator(target)));
+      await lookAt('offline', '#go-online');
+      await page.locator('#go-online').click();
+      await lookAt('waiting', '#go-offline');
+      const rideId = await openRide(place);
+      await lookAt('request', '[data-part="accept"]', '[data-part="counter"]', '[data-part="decline"]');
+      await page.locator('[data-part="accept"]').click();
+      await offers(rideId, 1);
+      await lookAt('offered', '[data-part="withdraw"]');
+      await choose(rideId);
+      await lookAt('arriving', '#maps', '#call', '#cancel', '#step');
+    });
+  }
 
   it('a request keeps its size when its actions change, so the next one does not move', async () => {
     const place = somewhere();

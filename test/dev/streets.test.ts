@@ -4,7 +4,7 @@ import { PMTiles, type Source } from 'pmtiles';
 import { createRoadNetwork } from '../../dev/streets/road-network.ts';
 import { type RoutingServer, startRoutingServer } from '../../dev/streets/routing-server.ts';
 import type { Street } from '../../dev/streets/street-file.ts';
-import { streetTiles } from '../../dev/streets/street-tiles.ts';
+import { joined, streetTiles } from '../../dev/streets/street-tiles.ts';
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { decodeLine } from '../../shared/rides/path.ts';
 
@@ -91,6 +91,18 @@ describe('a road network', () => {
 });
 
 describe("the development stack's map", () => {
+  it('has one line for the ways of a street that continue each other, in either direction', () => {
+    const [a, b, c, d] = [0, 1, 2, 3].map((lng) => ({ lat: 0, lng })) as [Point, Point, Point, Point];
+    const way = (name: string, ...shape: Point[]) => ({ kind: 'residential', name, isOneWay: false, shape });
+    const lines = joined([way('Elm', a, b), way('Elm', d, c), way('Oak', b, c), way('', d, a), way('Elm', c, b)]);
+    expect(lines.map(({ name, shape }) => [name, shape.length])).to.deep.equal([
+      ['Oak', 2],
+      ['', 2],
+      ['Elm', 4],
+    ]);
+    expect(lines[2]?.shape).to.deep.equal([d, c, b, a]);
+  });
+
   it('is a file of half a megabyte that a PMTiles reader can read, with roads as in the schema of Protomaps', async () => {
     const path = await streetTiles();
     const file = await fs.readFile(path);

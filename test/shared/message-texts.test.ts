@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { english } from '../../shared/messages/languages/english.ts';
 import { languages, type TextValues, textOf } from '../../shared/messages/texts.ts';
+import { driveTexts } from '../../web/drive/drive-languages.ts';
 import { pageLanguages, type TextsByLanguage } from '../../web/kit/languages.ts';
 import { mapTexts } from '../../web/track/map-languages.ts';
 
@@ -29,6 +30,7 @@ const placeholdersIn = (text: string, locale: string) =>
 /** The texts of pages, with the folder whose files name the keys. */
 const pages: [name: string, texts: TextsByLanguage<string>, folder: string][] = [
   ['the live map', mapTexts, 'web/track'],
+  ["the driver's page", driveTexts, 'web/drive'],
 ];
 
 for (const [name, texts, folder] of pages) {

@@ -43,6 +43,7 @@ const moreFields = [
   'passengerPhone',
   'passengerLocale',
   'texts',
+  'contact',
   'pin',
   'reference',
   'notes',

@@ -1,7 +1,8 @@
 import type { Config } from '../../shared/base/config.ts';
 import { Time } from '../kit/facts.tsx';
+import { scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
-import { mapLanguage, scriptTexts } from '../track/map-languages.ts';
+import { mapLanguage } from '../track/map-languages.ts';
 import type { TrackState } from '../track/track-state.ts';
 import { wordsFor } from '../track/track-words.ts';
 
@@ -25,7 +26,7 @@ export function RideMap({ tiles }: Pick<Config, 'tiles'>) {
 export function MapWords({ map }: { map: TrackState }) {
   const { headline, when, status } = wordsFor(map, map.now, english, 'UTC');
   return (
-    <p class="map-words" id="map-words" data-keep data-texts={scriptTexts(english)}>
+    <p class="map-words" id="map-words" data-keep data-texts={JSON.stringify(scriptTexts(english))}>
       <strong id="headline">{headline}</strong>{' '}
       <span id="headline-when">
         {when && (

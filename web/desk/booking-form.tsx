@@ -190,6 +190,7 @@ function More(shown: Shown) {
   const names = [
     'passengerLocale',
     'texts',
+    'contact',
     'pin',
     'rideType',
     'rebid',

@@ -1,16 +1,16 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import { type CarType, needWords } from '../../shared/base/terms.ts';
+import type { CarType, Need } from '../../shared/base/terms.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import { type LabelledName, labelledFields } from '../../shared/rides/fields.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { directionOf, kilometersIn, type Language } from '../kit/message-format.ts';
 import type { Action, Step } from './actions.ts';
 import { pickupWay, tripWay, type Way } from './directions.ts';
+import type { DriveKey } from './languages/drive-english.ts';
 
-/** The texts of the driver's page. Pure. */
+/** The texts of the driver's page. Pure: server and browser share it. */
 
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-export const money = (amount: number): string => dollars.format(amount);
-export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
+export type DriveLanguage = Language<DriveKey>;
 
 /** The step of a counter-offer: about 5 % of the fare, as an amount that is easy to read. */
 export function counterStep(fare: number): number {
@@ -25,49 +25,19 @@ export function mapAddress({ lat, lng }: Point, userAgent: string): string {
   return /iPhone|iPad|Macintosh/.test(userAgent) ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
 }
 
-const people = (count: number): string => (count === 1 ? '1 passenger' : `${count} passengers`);
+const carKeys: Record<CarType, DriveKey> = { regular: 'car.regular', comfort: 'car.comfort', family: 'car.family' };
 
-const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };
+const needKeys: Record<Need, DriveKey> = {
+  wheelchair: 'need.wheelchair',
+  child_seat: 'need.childSeat',
+  pet: 'need.pet',
+  large_luggage: 'need.luggage',
+  assistance: 'need.assistance',
+};
 
-export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
-  rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
+const labelKeys: Record<LabelledName, DriveKey> = { floor: 'floor' };
 
 type Conditions = Pick<ShownRequest, 'pickupAt' | 'needs'>;
-
-/**
- * When to be at the pickup: `Pickup at 9:30 PM`, or `Pickup Nov 24, 9:30 PM` on another day, in the zone of the reader.
- * Empty for a ride for now.
- */
-export function pickupWords(
-  { pickupAt }: Conditions,
-  zone: { timeZone?: 'UTC'; timeZoneName?: 'short' } = {},
-  now = Date.now(),
-): string {
-  if (pickupAt === undefined) return '';
-  const formatted = (at: number, options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(zone.timeZone && 'en-US', { ...options, ...zone }).format(at);
-  const time = { hour: 'numeric', minute: '2-digit' } as const;
-  const day = { month: 'short', day: 'numeric' } as const;
-  if (formatted(pickupAt, day) === formatted(now, day)) return `Pickup at ${formatted(pickupAt, time)}`;
-  return `Pickup ${formatted(pickupAt, { ...day, ...time })}`;
-}
-
-/** `About 5 min`. Empty while the car does not drive. */
-export const etaWords = ({ eta }: Pick<ShownRide, 'eta'>): string => (eta ? `About ${eta.minutes} min` : '');
-
-/** `Needs: child seat, pet`. Empty without needs. */
-const needsWords = ({ needs }: Conditions): string =>
-  needs ? `Needs: ${needs.map((need) => needWords[need]).join(', ')}` : '';
-
-/** The pickup time of a ride for later, and the needs, on separate lines. Most requests have neither. */
-export const specialWords = (request: Conditions): string =>
-  [pickupWords(request), needsWords(request)].filter(Boolean).join('\n');
-
-/** The needs of the driver's ride, the fields that have only a label, and the partner's notes; empty if there are none. */
-export function notesOf(ride: Pick<ShownRide, 'needs' | 'notes'> & Partial<Record<LabelledName, unknown>>): string {
-  const labelled = labelledFields.map(({ name, label }) => ride[name] !== undefined && `${label}: ${ride[name]}`);
-  return [needsWords(ride), ...labelled, ride.notes].filter(Boolean).join('. ');
-}
 
 /** A duration in minutes and seconds, from one hour on also in hours. */
 export function timeLeft(ms: number): string {
@@ -77,57 +47,30 @@ export function timeLeft(ms: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** How long ago the service received the position; null if it has not yet. */
-export function positionWords(agoMs: number | null): string {
-  if (agoMs === null) return 'Position: not sent';
-  if (agoMs < 5_000) return 'Position: now';
-  if (agoMs < 60_000) return `Position: ${Math.floor(agoMs / 1_000)} s ago`;
-  return 'Position: over a minute ago. You receive no requests.';
-}
-
-const wayWords = ({ km, words }: Way): string => (words ? `${kilometers(km)} ${words}` : kilometers(km));
-
-/** The text that a screen reader reads for a new request. */
-export const requestWords = (request: ShownRequest, place: Point | null): string =>
-  [
-    `New request: ${money(request.fare)}`,
-    `pickup ${wayWords(pickupWay(request, place))}`,
-    `trip ${wayWords(tripWay(request))}`,
-    people(request.passengerCount),
-    specialWords(request),
-  ]
-    .filter(Boolean)
-    .join(', ');
-
 interface RideWords {
-  title: string;
+  title: DriveKey;
   step: Step;
-  button: string;
+  button: DriveKey;
   /** The step cannot be undone: its button is held, or pressed and confirmed. */
   isHeld?: true;
 }
 
 /** The texts of a ride's screen in each status, and its next step. */
 export const rideWords: Partial<Record<RideStatus, RideWords>> = {
-  driver_arriving: { title: 'Drive to the pickup', step: 'arrive', button: 'Arrived' },
-  arrived: { title: 'Wait for the passenger', step: 'start', button: 'Start trip' },
-  in_progress: { title: 'Drive to the destination', step: 'complete', button: 'Complete', isHeld: true },
+  driver_arriving: { title: 'drive.pickup', step: 'arrive', button: 'step.arrive' },
+  arrived: { title: 'drive.wait', step: 'start', button: 'step.start' },
+  in_progress: { title: 'drive.destination', step: 'complete', button: 'step.complete', isHeld: true },
 };
 
 /** The questions before a step that cannot be undone. */
 export const confirmWords = {
   complete: {
-    title: 'Complete this trip?',
-    text: 'The passenger has left the car. A completed trip cannot be changed.',
-    keep: 'Not yet',
-    button: 'Complete the trip',
+    title: 'page.complete',
+    text: 'page.complete.text',
+    keep: 'page.complete.keep',
+    button: 'page.complete.button',
   },
-  cancel: {
-    title: 'Cancel this ride?',
-    text: 'The partner is notified. You will not be asked for this ride again.',
-    keep: 'Keep the ride',
-    button: 'Cancel the ride',
-  },
+  cancel: { title: 'page.cancel', text: 'page.cancel.text', keep: 'page.cancel.keep', button: 'page.cancel.button' },
 } as const;
 
 /** The place that the driver goes to next. */
@@ -138,28 +81,22 @@ export const nextStop = ({ status, pickup, destination }: Pick<ShownRide, 'statu
 export const placeWords = ({ lat, lng, address }: ShownRide['pickup']): string =>
   address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
 
-const stepWords: Record<Step, string> = {
-  arrive: 'Arrived',
-  start: 'Start trip',
-  complete: 'Complete',
-  cancel: 'Cancel ride',
+const stepKeys: Record<Step, DriveKey> = {
+  arrive: 'step.arrive',
+  start: 'step.start',
+  complete: 'step.complete',
+  cancel: 'step.cancel',
 };
 
-/** The name of an action in the list of unsent actions. */
-export function actionWords(action: Action): string {
-  switch (action.kind) {
-    case 'offer':
-      return `Offer ${money(action.price)}`;
-    case 'withdraw':
-      return 'Withdraw';
-    case 'decline':
-      return 'Decline';
-    case 'offline':
-      return 'Go offline';
-    case 'step':
-      return stepWords[action.step];
-  }
-}
+/** The reasons of refusals that a driver can cause, by the code of the error. */
+const errorKeys: Readonly<Record<string, DriveKey>> = {
+  ride_not_bidding: 'error.closed',
+  bidding_over: 'error.time',
+  offers_full: 'error.full',
+  illegal_step: 'error.step',
+  wrong_pin: 'error.pin',
+  pin_locked: 'error.pinLocked',
+};
 
 export interface Result {
   title: string;
@@ -168,27 +105,136 @@ export interface Result {
   text: string;
 }
 
-/** The texts when the driver has ended a ride. */
-export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice, distanceKm }: ShownRide): Result =>
-  step === 'complete'
-    ? { title: 'Trip completed', amount: money(agreedPrice), text: kilometers(distanceKm) }
-    : { title: 'You cancelled the ride', text: 'The partner is notified.' };
+/** The texts of the driver's page in a language. */
+export function driveWords({ locale, text }: DriveLanguage) {
+  // Where texts are read from the right, the amount would need invisible characters, which `setText` removes.
+  const dollars = new Intl.NumberFormat(directionOf(locale) ? 'en-US' : locale, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+  });
+  const money = (amount: number): string => dollars.format(amount);
+  const kilometers = (km: number): string => kilometersIn(locale, km);
+  const listed = (words: readonly string[]): string =>
+    words.reduce((first, second) => (first ? text('comma', { first, second }) : second), '');
 
-/** The texts when somebody else has ended the driver's ride; null while it continues. */
-export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | null {
-  if (outcome === 'completed') return { title: 'Trip completed', text: 'It was completed on another device.' };
-  if (outcome === 'other_driver') return { title: 'The ride went to another driver', text: 'You are free again.' };
-  if (outcome !== 'cancelled') return null;
-  if (cancelledBy === 'partner') {
-    return { title: 'The partner cancelled', text: 'This ride will not take place. You are free again.' };
+  const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
+    rideType === 'intercity' ? text('car.intercity', { car: text(carKeys[carType]) }) : text(carKeys[carType]);
+
+  /**
+   * When to be at the pickup: `Pickup at 9:30 PM`, or `Pickup Nov 24, 9:30 PM` on another day, in the zone of the reader.
+   * Empty for a ride for now.
+   */
+  function pickupWords(
+    { pickupAt }: Conditions,
+    zone: { timeZone?: 'UTC'; timeZoneName?: 'short' } = {},
+    now = Date.now(),
+  ): string {
+    if (pickupAt === undefined) return '';
+    const formatted = (at: number, options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat(locale, { ...options, ...zone }).format(at);
+    const time = { hour: 'numeric', minute: '2-digit' } as const;
+    const day = { month: 'short', day: 'numeric' } as const;
+    if (formatted(pickupAt, day) === formatted(now, day)) return text('pickupAt', { time: formatted(pickupAt, time) });
+    return text('pickupOn', { time: formatted(pickupAt, { ...day, ...time }) });
   }
-  if (cancelledBy === 'driver') return { title: 'The ride was cancelled', text: 'It was cancelled on your side.' };
-  return { title: 'The ride was ended', text: 'It made no progress for too long, so the service cancelled it.' };
+
+  /** `Needs: child seat, pet`. Empty without needs. */
+  const needsWords = ({ needs }: Conditions): string =>
+    needs ? text('needs', { needs: listed(needs.map((need) => text(needKeys[need]))) }) : '';
+
+  /** The pickup time of a ride for later, and the needs, on separate lines. Most requests have neither. */
+  const specialWords = (request: Conditions): string =>
+    [pickupWords(request), needsWords(request)].filter(Boolean).join('\n');
+
+  const wayWords = ({ km, direction }: Way): string =>
+    direction ? `${kilometers(km)} ${text('direction', { direction })}` : kilometers(km);
+
+  return {
+    locale,
+    text,
+    money,
+    kilometers,
+    listed,
+    kindOf,
+    pickupWords,
+    specialWords,
+
+    /** `About 5 min`. Empty while the car does not drive. */
+    etaWords: ({ eta }: Pick<ShownRide, 'eta'>): string => (eta ? text('eta', { minutes: eta.minutes }) : ''),
+
+    /** The needs of the driver's ride, the fields that have only a label, and the partner's notes; empty if there are none. */
+    notesOf(ride: Pick<ShownRide, 'needs' | 'notes'> & Partial<Record<LabelledName, unknown>>): string {
+      const labelled = labelledFields.map(
+        ({ name }) => ride[name] !== undefined && `${text(labelKeys[name])}: ${ride[name]}`,
+      );
+      return [needsWords(ride), ...labelled, ride.notes].filter(Boolean).join('. ');
+    },
+
+    /** How long ago the service received the position; null if it has not yet. */
+    positionWords(agoMs: number | null): string {
+      if (agoMs === null) return text('position.none');
+      if (agoMs < 5_000) return text('position.now');
+      return agoMs < 60_000 ? text('position.seconds', { seconds: Math.floor(agoMs / 1_000) }) : text('position.old');
+    },
+
+    /** The text that a screen reader reads for a new request. */
+    requestWords: (request: ShownRequest, place: Point | null): string =>
+      listed(
+        [
+          text('request', { fare: money(request.fare) }),
+          text('request.pickup', { way: wayWords(pickupWay(request, place)) }),
+          text('request.trip', { way: wayWords(tripWay(request)) }),
+          text('people', { count: request.passengerCount }),
+          specialWords(request),
+        ].filter(Boolean),
+      ),
+
+    /** The name of an action in the list of unsent actions. */
+    actionWords(action: Action): string {
+      switch (action.kind) {
+        case 'offer':
+          return text('offer', { price: money(action.price) });
+        case 'withdraw':
+          return text('withdraw');
+        case 'decline':
+          return text('decline');
+        case 'offline':
+          return text('goOffline');
+        case 'step':
+          return text(stepKeys[action.step]);
+      }
+    },
+
+    /** The reason of a refusal. A rare one is the service's own English text. */
+    reasonOf({ code, error }: { code: string; error?: string }): string {
+      const key = errorKeys[code];
+      return key ? text(key) : (error ?? text('error.other'));
+    },
+
+    /** The texts when the driver has ended a ride. */
+    endedBySelf: (step: 'complete' | 'cancel', { agreedPrice, distanceKm }: ShownRide): Result =>
+      step === 'complete'
+        ? { title: text('completed'), amount: money(agreedPrice), text: kilometers(distanceKm) }
+        : { title: text('cancelled.self'), text: text('cancelled.self.text') },
+
+    /** The texts when somebody else has ended the driver's ride; null while it continues. */
+    endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | null {
+      if (outcome === 'completed') return { title: text('completed'), text: text('completed.elsewhere') };
+      if (outcome === 'other_driver') return { title: text('lost.other'), text: text('free') };
+      if (outcome !== 'cancelled') return null;
+      if (cancelledBy === 'partner') return { title: text('cancelled.partner'), text: text('cancelled.partner.text') };
+      if (cancelledBy === 'driver') return { title: text('cancelled.driver'), text: text('cancelled.driver.text') };
+      return { title: text('ended.service'), text: text('ended.service.text') };
+    },
+
+    /** The text when a request with an offer of this driver has ended; null if none is needed. */
+    lostOffer({ outcome, cancelledBy }: ShownOutcome, isOver: boolean): string | null {
+      if (outcome === 'other_driver') return text('lost.other');
+      if (outcome === 'cancelled') return text(cancelledBy === 'partner' ? 'cancelled.partner' : 'lost.nobody');
+      return outcome === 'open' && isOver ? text('lost.time') : null;
+    },
+  };
 }
 
-/** The text when a request with an offer of this driver has ended; null if none is needed. */
-export function lostOffer({ outcome, cancelledBy }: ShownOutcome, isOver: boolean): string | null {
-  if (outcome === 'other_driver') return 'The ride went to another driver';
-  if (outcome === 'cancelled') return cancelledBy === 'partner' ? 'The partner cancelled' : 'Nobody was chosen in time';
-  return outcome === 'open' && isOver ? 'The bidding time is over' : null;
-}
+export type DriveWords = ReturnType<typeof driveWords>;

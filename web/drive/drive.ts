@@ -7,6 +7,7 @@ import { findDriverKey } from '../../shared/keys/key-format.ts';
 import { type PublicRequest, retryAfter } from '../kit/answer.ts';
 import { pageError } from '../kit/error-page.tsx';
 import type { PublicPages, PublicRoute } from '../kit/public-pages.ts';
+import { languageFor } from './drive-languages.ts';
 import { signInPage, tooManyPage } from './driver-sign-in.tsx';
 import { drivePage } from './driver-view.tsx';
 import { type OfDriver, plainRideRoutes } from './plain-ride.ts';
@@ -42,12 +43,14 @@ function signInRoutes(service: Context): PublicRoute<OfDriver>[] {
     {
       method: 'GET',
       path: '/',
-      async answer({ driver: find, session, has }) {
+      async answer(request) {
+        const { driver: find, session, has } = request;
+        const language = languageFor(request);
         const driver = await find();
-        if (!driver) return { html: signInPage({ isWrong: has('wrong') }) };
+        if (!driver) return { html: signInPage(language, { isWrong: has('wrong') }) };
         // The cookie expires with the session: 30 days after the last use.
         session.write(session.read(), sessionLifetimeMs);
-        return { html: drivePage(driver, config) };
+        return { html: drivePage(driver, config, language) };
       },
     },
     {
@@ -62,7 +65,11 @@ function signInRoutes(service: Context): PublicRoute<OfDriver>[] {
           const tried = await charge(wrongDriverKeys, request.client(), service.now());
           // Redirects, because on a reload the browser would offer to send the key again.
           if (!tried.isFull) return { redirectTo: '/drive?wrong' };
-          return { html: tooManyPage(tried.freesMs), status: 429, headers: retryAfter(tried.freesMs) };
+          return {
+            html: tooManyPage(languageFor(request), tried.freesMs),
+            status: 429,
+            headers: retryAfter(tried.freesMs),
+          };
         }
         await endOwnSession(request);
         const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());

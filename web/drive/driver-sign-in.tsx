@@ -1,23 +1,27 @@
 import type { ComponentChildren } from 'preact';
 import { Mark, renderDocument } from '../kit/document.tsx';
+import { LanguageMenu } from '../kit/language-menu.tsx';
+import type { DriveLanguage } from './drive-words.ts';
 
 /** Asks for the driver's key. A typed key is never shown again. */
-export function signInPage({ isWrong }: { isWrong: boolean }): string {
-  return page({
-    title: isWrong ? 'Error: Sign in to drive' : 'Sign in to drive',
+export function signInPage(language: DriveLanguage, { isWrong }: { isWrong: boolean }): string {
+  const { text } = language;
+  const title = text('page.signIn.title');
+  return page(language, {
+    title: isWrong ? text('page.signIn.error', { title }) : title,
     children: (
       <>
-        <h1>Sign in to drive</h1>
+        <h1>{title}</h1>
         {isWrong && (
           <p class="wrong" role="alert" id="wrong">
-            This key does not work. Check that you have entered the whole key, or ask your operator for a new one.
+            {text('page.wrongKey')}
           </p>
         )}
-        <NeedsScripts />
+        <NeedsScripts language={language} />
         <form method="post" action="/drive/sign-in">
-          <label for="key">Driver key</label>
+          <label for="key">{text('page.key')}</label>
           <p class="quiet" id="key-hint">
-            From your operator. It begins with <code>svc_driver_</code>
+            {text('page.keyHint')} <code>svc_driver_</code>
           </p>
           <input
             id="key"
@@ -32,31 +36,31 @@ export function signInPage({ isWrong }: { isWrong: boolean }): string {
             aria-invalid={isWrong ? 'true' : undefined}
           />
           <button class="main-action" type="submit">
-            Sign in
+            {text('page.signIn')}
           </button>
         </form>
-        <p class="quiet">You stay signed in on this phone until you have not used this page for 30 days.</p>
+        <p class="quiet">{text('page.staySignedIn')}</p>
       </>
     ),
   });
 }
 
 /** The page for the limit of wrong keys. */
-export function tooManyPage(waitMs: number): string {
+export function tooManyPage(language: DriveLanguage, waitMs: number): string {
+  const { text } = language;
   const minutes = Math.max(1, Math.ceil(waitMs / 60_000));
-  return page({
-    title: 'Too many wrong keys',
+  return page(language, {
+    title: text('page.tooMany'),
     children: (
       <>
-        <h1>Too many wrong keys</h1>
-        <p>Twenty wrong keys were entered from your network address within 15 minutes.</p>
+        <h1>{text('page.tooMany')}</h1>
+        <p>{text('page.tooMany.text')}</p>
         <p>
-          <strong>Try again in {minutes === 1 ? '1 minute' : `${minutes} minutes`}.</strong> To try now, switch between
-          mobile data and Wi-Fi: this changes your network address.
+          <strong>{text('page.tooMany.wait', { minutes })}</strong> {text('page.tooMany.now')}
         </p>
         <p>
           <a class="second-action" href="/drive">
-            Back to sign in
+            {text('page.tooMany.back')}
           </a>
         </p>
       </>
@@ -64,24 +68,35 @@ export function tooManyPage(waitMs: number): string {
   });
 }
 
-export const NeedsScripts = ({ children }: { children?: ComponentChildren }) => (
+export const NeedsScripts = ({
+  language: { text },
+  children,
+}: {
+  language: DriveLanguage;
+  children?: ComponentChildren;
+}) => (
   <noscript>
     <p class="wrong">
-      This page needs JavaScript. Allow it for this site in the browser's settings, then load the page again. {children}
+      {text('page.scripts')} {children}
     </p>
   </noscript>
 );
 
-function page({ title, children }: { title: string; children: ComponentChildren }): string {
+function page(
+  { locale, text }: DriveLanguage,
+  { title, children }: { title: string; children: ComponentChildren },
+): string {
   return renderDocument({
     title,
+    locale,
     kind: 'drive drive-sign-in',
     children: (
       <main>
-        <p class="brand">
+        <div class="brand">
           <Mark />
           <span>Ride Partner</span>
-        </p>
+          <LanguageMenu locale={locale} label={text('page.language')} />
+        </div>
         {children}
       </main>
     ),

@@ -2,106 +2,120 @@ import type { Config } from '../../shared/base/config.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { assetUrl } from '../kit/assets.ts';
 import { renderDocument } from '../kit/document.tsx';
+import { LanguageMenu } from '../kit/language-menu.tsx';
+import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
-import { ratingText } from '../kit/ride-words.ts';
-import { confirmWords } from './drive-words.ts';
+import { ratingIn } from '../kit/message-format.ts';
+import { PageData } from '../kit/page-data.tsx';
+import { mapLanguage, mapNames } from '../track/map-languages.ts';
+import { confirmWords, type DriveLanguage } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
+import type { DriveKey } from './languages/drive-english.ts';
 import { Figure, RequestCard } from './request-card.tsx';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(
   { driverId, name, plate, vehicle, own }: ActiveDriver,
   { biddingTimeoutMs, dispatch, tiles }: Pick<Config, 'biddingTimeoutMs' | 'dispatch' | 'tiles'>,
+  language: PageLanguage<DriveKey>,
 ): string {
+  const { locale, text } = language;
   return renderDocument({
-    title: 'Drive',
+    title: text('page.title'),
+    locale,
     kind: 'drive',
     scripts: ['drive-page.js'],
     children: (
       <>
+        <PageData id="texts" data={scriptTexts(language)} />
         <header class="top-bar">
           <div class="driver-name">
-            <p class="name">{name}</p>
-            <p class="quiet">{`${plate}, ${vehicle}`}</p>
+            <p class="name" dir="auto">
+              {name}
+            </p>
+            <p class="quiet" dir="auto">{`${plate}, ${vehicle}`}</p>
           </div>
           <button class="second-action" id="go-offline" type="button" hidden>
-            Go offline
+            {text('goOffline')}
           </button>
           <form method="post" action="/drive/sign-out" id="sign-out">
             <button class="text-action" type="submit">
-              Sign out
+              {text('page.signOut')}
             </button>
           </form>
+          <LanguageMenu locale={locale} label={text('page.language')} />
         </header>
         <p class="bar" id="bar" data-kind="quiet">
-          Connecting…
+          {text('connecting')}
         </p>
         <p class="spoken" role="status" id="spoken" />
         <main id="drive" data-driver={driverId} data-bidding-ms={biddingTimeoutMs}>
-          <NeedsScripts>
-            Without it you cannot go online. If you are on a ride, you can drive it:{' '}
+          <NeedsScripts language={language}>
+            {text('page.scripts.ride')}{' '}
             <a class="second-action" href="/drive/ride">
-              Show your ride
+              {text('page.scripts.show')}
             </a>
           </NeedsScripts>
-          <OfflineScreen />
-          <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm} />
-          <ResultScreen />
-          <Today own={own} />
-          <ul class="cards" id="cards" aria-label="Requests" hidden />
-          <RideScreen tiles={tiles} />
+          <OfflineScreen text={text} />
+          <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm ?? 0} text={text} />
+          <ResultScreen text={text} />
+          <Today own={own} language={language} />
+          <ul class="cards" id="cards" aria-label={text('page.requests')} hidden />
+          <RideScreen tiles={tiles} language={language} />
         </main>
-        <Dock />
-        <ConfirmDialog step="complete" />
-        <ConfirmDialog step="cancel" />
+        <Dock text={text} />
+        <ConfirmDialog step="complete" text={text} />
+        <ConfirmDialog step="cancel" text={text} />
         <template id="card">
-          <RequestCard />
+          <RequestCard text={text} />
         </template>
       </>
     ),
   });
 }
 
-const OfflineScreen = () => (
+type WithText = Pick<DriveLanguage, 'text'>;
+
+const OfflineScreen = ({ text }: WithText) => (
   <section class="screen" id="offline-screen" hidden>
     <h1 id="offline-title" tabIndex={-1}>
-      You are offline
+      {text('offline')}
     </h1>
-    <p id="offline-hint">
-      Go online to receive requests near you. Your position is used while you are online or on a ride.
-    </p>
+    <p id="offline-hint">{text('page.offline.hint')}</p>
     <p class="quiet" id="offers-live" hidden>
-      A partner can accept your offers until you withdraw them.
+      {text('page.offline.offers')}
     </p>
   </section>
 );
 
-const WaitingScreen = ({ radiusKm }: { radiusKm?: number }) => (
+const WaitingScreen = ({ radiusKm, text }: WithText & { radiusKm: number }) => (
   <section class="screen" id="waiting-screen" hidden>
     <h1 id="waiting-title" tabIndex={-1}>
-      Waiting for requests
+      {text('waiting')}
     </h1>
-    <p id="waiting-reason">{`No open rides within ${radiusKm} km. You receive new ones at once.`}</p>
+    <p id="waiting-reason">{text('page.waiting.reason', { km: radiusKm })}</p>
     <p class="quiet" id="waiting-hint">
-      Keep this page open: while you use another app, your phone may not report your position.
+      {text('page.waiting.hint')}
     </p>
   </section>
 );
 
 /** The driver's day, and the state of the connection. Its space is reserved until the numbers are known. */
-const Today = ({ own }: Pick<ActiveDriver, 'own'>) => (
+const Today = ({ own, language: { locale, text } }: Pick<ActiveDriver, 'own'> & { language: DriveLanguage }) => (
   <section class="today" id="today" aria-labelledby="today-title" hidden>
     <div class="today-head">
-      <h2 id="today-title">Today</h2>
-      {own.ratedRides && <p class="quiet">{`Rated ${ratingText(own.rating)} from ${own.ratedRides} rides`}</p>}
+      <h2 id="today-title">{text('page.today')}</h2>
+      {own.ratedRides && (
+        <p class="quiet">{text('page.rated', { rating: ratingIn(locale, own.rating), rides: own.ratedRides })}</p>
+      )}
     </div>
     <dl class="terms">
-      <Figure id="today-earned" label="Earned" value="–" />
-      <Figure id="today-trips" label="Trips" value="–" />
+      <Figure id="today-earned" label={text('page.earned')} value="–" />
+      <Figure id="today-trips" label={text('page.trips')} value="–" />
     </dl>
     <dl class="terms">
       <div>
-        <dt>Last trip</dt>
+        <dt>{text('page.lastTrip')}</dt>
         <dd>
           <span id="last-price">–</span>
           <small>
@@ -111,7 +125,7 @@ const Today = ({ own }: Pick<ActiveDriver, 'own'>) => (
         </dd>
       </div>
       <div>
-        <dt>Connection</dt>
+        <dt>{text('page.connection')}</dt>
         <dd>
           <span id="connection">–</span>
           <small id="position-sent" />
@@ -121,54 +135,69 @@ const Today = ({ own }: Pick<ActiveDriver, 'own'>) => (
   </section>
 );
 
-const RideScreen = ({ tiles }: Pick<Config, 'tiles'>) => (
+const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'> & { language: DriveLanguage }) => (
   <section class="screen" id="ride-screen" aria-labelledby="ride-title" hidden>
     <p class="eyebrow" id="ride-eyebrow" />
     <h1 id="ride-title" tabIndex={-1}>
-      Your ride
+      {text('ride')}
     </h1>
     <section class="stop to" aria-labelledby="to-label">
-      <h2 id="to-label">Pickup</h2>
-      <p id="to-text" />
+      <h2 id="to-label">{text('pickup')}</h2>
+      <p>
+        <bdi id="to-text" />
+      </p>
     </section>
     <section class="notes" id="messages" aria-labelledby="messages-label" hidden>
-      <h2 id="messages-label">Messages</h2>
+      <h2 id="messages-label">{text('page.messages')}</h2>
       <ul id="messages-list" />
     </section>
     <label class="notes pin" id="pin" hidden>
-      PIN of the passenger
+      {text('page.pin')}
       <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
     </label>
-    <section class="passenger" id="passenger" aria-label="Passenger">
-      <p class="name" id="passenger-name" />
-      <p class="quiet" id="passenger-phone" />
+    <section class="passenger" id="passenger" aria-label={text('passenger')}>
+      <p class="name">
+        <bdi id="passenger-name" />
+      </p>
+      <p class="quiet">
+        <bdi id="passenger-phone" dir="ltr" />
+      </p>
     </section>
     <section class="notes" id="notes" aria-labelledby="notes-label">
-      <h2 id="notes-label">Notes</h2>
-      <p id="notes-text" />
+      <h2 id="notes-label">{text('page.notes')}</h2>
+      <p>
+        <bdi id="notes-text" />
+      </p>
     </section>
     <dl class="terms">
-      <Figure id="ride-price" label="Fare" />
-      <Figure id="ride-distance" label="Trip" />
-      <Figure id="ride-passengers" label="Passengers" />
+      <Figure id="ride-price" label={text('page.fare')} />
+      <Figure id="ride-distance" label={text('page.trip')} />
+      <Figure id="ride-passengers" label={text('page.passengers')} />
     </dl>
     <section class="stop next" id="next" aria-labelledby="next-label">
-      <h2 id="next-label">Then to the destination</h2>
-      <p id="next-text" />
+      <h2 id="next-label">{text('page.then')}</h2>
+      <p>
+        <bdi id="next-text" />
+      </p>
     </section>
     {tiles && (
-      <div class="ride-map track" id="trip-map" data-script={assetUrl('trip-map.browser.js')} {...mapData(tiles)} />
+      <div
+        class="ride-map track"
+        id="trip-map"
+        data-script={assetUrl('trip-map.browser.js')}
+        {...mapData(tiles, mapNames(mapLanguage(locale)))}
+      />
     )}
     <button class="second-action" id="read-aloud" type="button" aria-pressed="false" hidden>
-      Read messages aloud
+      {text('page.readAloud')}
     </button>
   </section>
 );
 
-const ResultScreen = () => (
+const ResultScreen = ({ text }: WithText) => (
   <section class="screen" id="result-screen" aria-labelledby="result-title" hidden>
     <h1 id="result-title" tabIndex={-1}>
-      The ride has ended
+      {text('ended')}
     </h1>
     <p class="amount" id="result-amount" />
     <p id="result-text" />
@@ -176,48 +205,48 @@ const ResultScreen = () => (
 );
 
 /** The next actions of every screen, in reach of a thumb. */
-const Dock = () => (
+const Dock = ({ text }: WithText) => (
   <footer class="dock" id="dock" hidden>
     <button class="main-action" id="go-online" type="button" hidden>
-      Go online
+      {text('goOnline')}
     </button>
     <a class="second-action to-maps" id="maps" href="geo:0,0" rel="noreferrer" hidden>
-      Open in maps
+      {text('maps')}
     </a>
     <a class="second-action call" id="call" href="tel:" hidden>
-      Call
+      {text('page.call')}
     </a>
     <button class="text-action danger cancel" id="cancel" type="button" data-hold hidden>
-      Cancel ride
+      {text('step.cancel')}
       <small id="cancel-hint" aria-hidden="true">
-        Hold
+        {text('hold')}
       </small>
     </button>
     <button class="main-action step" id="step" type="button" hidden>
       <span id="step-text" />
       <small id="step-hint" aria-hidden="true" hidden>
-        Hold
+        {text('hold')}
       </small>
     </button>
     <button class="main-action" id="continue" type="button" hidden>
-      Continue
+      {text('page.continue')}
     </button>
   </footer>
 );
 
 /** Asks before a step that cannot be undone, if its button was pressed but could not be held. */
-function ConfirmDialog({ step }: { step: keyof typeof confirmWords }) {
-  const { title, text, keep, button } = confirmWords[step];
+function ConfirmDialog({ step, text }: WithText & { step: keyof typeof confirmWords }) {
+  const words = confirmWords[step];
   return (
     <dialog id={`${step}-dialog`} aria-labelledby={`${step}-title`}>
-      <h2 id={`${step}-title`}>{title}</h2>
-      <p>{text}</p>
+      <h2 id={`${step}-title`}>{text(words.title)}</h2>
+      <p>{text(words.text)}</p>
       <form method="dialog">
         <button class={step === 'cancel' ? 'main-action' : 'second-action'} type="submit" value="keep">
-          {keep}
+          {text(words.keep)}
         </button>
         <button class={step === 'cancel' ? 'second-action danger' : 'main-action'} type="submit" value={step}>
-          {button}
+          {text(words.button)}
         </button>
       </form>
     </dialog>

@@ -1,16 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import { renderDocument } from '../kit/document.tsx';
+import { LanguageMenu } from '../kit/language-menu.tsx';
 import type { Step } from './actions.ts';
 import {
   confirmWords,
-  etaWords,
-  kilometers,
+  type DriveLanguage,
+  type DriveWords,
+  driveWords,
   mapAddress,
-  money,
   nextStop,
-  notesOf,
-  pickupWords,
   placeWords,
   rideWords,
 } from './drive-words.ts';
@@ -25,88 +24,116 @@ interface Notice {
 }
 
 /** The driver's ride and its next step, for a browser without scripts. */
-export function plainRidePage(ride: ShownRide | null, { done, isRefused, userAgent }: Notice): string {
+export function plainRidePage(
+  language: DriveLanguage,
+  ride: ShownRide | null,
+  { done, isRefused, userAgent }: Notice,
+): string {
+  const texts = driveWords(language);
+  const { text } = texts;
   const words = ride && rideWords[ride.status];
-  return page({
-    title: words?.title ?? endWords(done),
-    notice: isRefused
-      ? 'That was not possible: the ride has changed, or the PIN is wrong. This is its present state.'
-      : undefined,
-    children: ride && words ? <Ride ride={ride} /> : <p>You are not on a ride.</p>,
-    dock: ride && words && <Dock ride={ride} step={words.step} button={words.button} userAgent={userAgent} />,
+  return page(language, {
+    title: text(words?.title ?? endKey(done)),
+    notice: isRefused ? text('page.refused') : undefined,
+    children: ride && words ? <Ride ride={ride} texts={texts} /> : <p>{text('page.noRide.text')}</p>,
+    dock: ride && words && (
+      <Dock ride={ride} step={words.step} button={text(words.button)} userAgent={userAgent} text={text} />
+    ),
   });
 }
 
-const endWords = (done: Notice['done']): string =>
-  done === 'complete' ? 'Trip completed' : done === 'cancel' ? 'You cancelled the ride' : 'No ride';
+const endKey = (done: Notice['done']) =>
+  done === 'complete' ? 'completed' : done === 'cancel' ? 'cancelled.self' : 'page.noRide';
 
-function Ride({ ride }: { ride: ShownRide }) {
+function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
+  const { text } = texts;
   const { passenger, agreedPrice, distanceKm, passengerCount } = ride;
-  const notes = notesOf(ride);
+  const notes = texts.notesOf(ride);
   const stop = nextStop(ride);
   return (
     <>
       <section class="stop to">
-        <h2>{stop === ride.pickup ? 'Pickup' : 'Destination'}</h2>
-        <p>{placeWords(stop)}</p>
-        {ride.eta && <p class="quiet">{etaWords(ride)}</p>}
+        <h2>{text(stop === ride.pickup ? 'pickup' : 'destination')}</h2>
+        <p>
+          <bdi>{placeWords(stop)}</bdi>
+        </p>
+        {ride.eta && <p class="quiet">{texts.etaWords(ride)}</p>}
         {ride.pickupAt && stop === ride.pickup && (
-          <p class="quiet">{pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
+          <p class="quiet">{texts.pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
         )}
       </section>
       {passenger && (
         <section class="passenger">
-          <p class="name">{passenger.name || 'Passenger'}</p>
-          <p class="quiet">{passenger.phone}</p>
+          <p class="name">
+            <bdi>{passenger.name || text('passenger')}</bdi>
+          </p>
+          <p class="quiet">
+            <bdi dir="ltr">{passenger.phone}</bdi>
+          </p>
         </section>
       )}
       {ride.messages && (
         <section class="notes">
-          <h2>Messages</h2>
+          <h2>{text('page.messages')}</h2>
           <ul>
-            {ride.messages.map(({ number, text }) => (
-              <li key={number}>{text}</li>
+            {ride.messages.map((message) => (
+              <li key={message.number}>
+                <bdi>{message.text}</bdi>
+              </li>
             ))}
           </ul>
         </section>
       )}
       {notes && (
         <section class="notes">
-          <h2>Notes</h2>
-          <p>{notes}</p>
+          <h2>{text('page.notes')}</h2>
+          <p>
+            <bdi>{notes}</bdi>
+          </p>
         </section>
       )}
       <dl class="terms">
-        <Figure id="ride-price" label="Fare" value={money(agreedPrice)} />
-        <Figure id="ride-distance" label="Trip" value={kilometers(distanceKm)} />
-        <Figure id="ride-passengers" label="Passengers" value={String(passengerCount)} />
+        <Figure id="ride-price" label={text('page.fare')} value={texts.money(agreedPrice)} />
+        <Figure id="ride-distance" label={text('page.trip')} value={texts.kilometers(distanceKm)} />
+        <Figure
+          id="ride-passengers"
+          label={text('page.passengers')}
+          value={passengerCount.toLocaleString(texts.locale)}
+        />
       </dl>
     </>
   );
 }
 
+interface DockProps extends Pick<DriveLanguage, 'text'> {
+  ride: ShownRide;
+  step: Step;
+  button: string;
+  userAgent: string;
+}
+
 /** The next actions, in reach of a thumb. */
-function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; button: string; userAgent: string }) {
+function Dock({ ride, step, button, userAgent, text }: DockProps) {
   const call = ride.passenger?.callUrl;
   return (
     <footer class="dock">
       <a class="second-action to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">
-        Open in maps
+        {text('maps')}
       </a>
       {call && (
         <a class="second-action call" href={call}>
-          Call
+          {text('page.call')}
         </a>
       )}
       <StepForm step="cancel" rideId={ride.rideId}>
         <button class="text-action danger" type="submit">
-          Cancel ride
+          {text('step.cancel')}
         </button>
       </StepForm>
       <StepForm step={step} rideId={ride.rideId} isNext>
         {ride.pin && step === 'start' && (
           <label>
-            PIN of the passenger
+            {text('page.pin')}
             <input name="pin" inputMode="numeric" autocomplete="off" maxLength={4} required />
           </label>
         )}
@@ -119,23 +146,24 @@ function Dock({ ride, step, button, userAgent }: { ride: ShownRide; step: Step; 
 }
 
 /** Asks before a step that cannot be undone. */
-export function confirmPage(step: keyof typeof confirmWords, rideId: string): string {
-  const { title, text, keep, button } = confirmWords[step];
+export function confirmPage(language: DriveLanguage, step: keyof typeof confirmWords, rideId: string): string {
+  const { text } = language;
+  const words = confirmWords[step];
   const isCancel = step === 'cancel';
-  return page({
-    title,
+  return page(language, {
+    title: text(words.title),
     children: (
       <>
-        <p>{text}</p>
+        <p>{text(words.text)}</p>
         <StepForm step={step} rideId={rideId}>
           <input type="hidden" name="confirmed" value="yes" />
           <button class={isCancel ? 'second-action danger' : 'main-action'} type="submit">
-            {button}
+            {text(words.button)}
           </button>
         </StepForm>
         <p>
           <a class={isCancel ? 'main-action' : 'second-action'} href="/drive/ride">
-            {keep}
+            {text(words.keep)}
           </a>
         </p>
       </>
@@ -165,9 +193,10 @@ interface Contents {
   dock?: ComponentChildren;
 }
 
-function page({ title, notice, children, dock }: Contents): string {
+function page({ locale, text }: DriveLanguage, { title, notice, children, dock }: Contents): string {
   return renderDocument({
     title,
+    locale,
     kind: 'drive drive-plain',
     children: (
       <>
@@ -179,8 +208,9 @@ function page({ title, notice, children, dock }: Contents): string {
           )}
           <h1>{title}</h1>
           {children}
+          <LanguageMenu locale={locale} label={text('page.language')} />
           <p class="quiet">
-            <a href="/drive/ride">Load the ride again</a> <a href="/drive">Page with scripts</a>
+            <a href="/drive/ride">{text('page.reload')}</a> <a href="/drive">{text('page.scripts.with')}</a>
           </p>
         </main>
         {dock}

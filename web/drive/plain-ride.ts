@@ -7,6 +7,7 @@ import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import type { PageCookie } from '../kit/answer.ts';
 import type { PublicRoute } from '../kit/public-pages.ts';
 import type { Step } from './actions.ts';
+import { languageFor } from './drive-languages.ts';
 import { confirmWords } from './drive-words.ts';
 import { confirmPage, plainRidePage } from './plain-ride-view.tsx';
 
@@ -29,12 +30,13 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
     {
       method: 'GET',
       path,
-      async answer({ driver: find, query, has, header }) {
+      async answer(request) {
+        const { driver: find, query, has, header } = request;
         const driver = await find();
         if (!driver) return { redirectTo: '/drive' };
         const { ride } = presentOwnRide(await ridesOf(driver.driverId));
         return {
-          html: plainRidePage(ride, {
+          html: plainRidePage(languageFor(request), ride, {
             done: query('done'),
             isRefused: has('refused'),
             userAgent: header('user-agent'),
@@ -45,14 +47,15 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
     {
       method: 'POST',
       path,
-      async answer({ driver: find, form: readForm, requestId }) {
+      async answer(request) {
+        const { driver: find, form: readForm, requestId } = request;
         const driver = await find();
         if (!driver) return { redirectTo: '/drive' };
         const form = await readForm();
         const [step, rideId] = [form.text('step'), form.text('rideId')];
         if (!isStep(step)) throw new AppError('invalid_request');
         if (step in confirmWords && form.text('confirmed') !== 'yes') {
-          return { html: confirmPage(step as keyof typeof confirmWords, rideId) };
+          return { html: confirmPage(languageFor(request), step as keyof typeof confirmWords, rideId) };
         }
         try {
           const origin = { by: 'driver' as const, requestId };

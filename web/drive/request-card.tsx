@@ -1,7 +1,9 @@
+import type { DriveLanguage } from './drive-words.ts';
+
 /**
  * The template of a request. The script copies it for each one, and shows the part of `acts` for the card's state.
  */
-export const RequestCard = () => (
+export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
   <li class="request" data-state="open">
     <div class="request-facts">
       <div class="card-head">
@@ -16,25 +18,25 @@ export const RequestCard = () => (
             <circle class="left-ring" data-part="ring" cx="36" cy="36" r="32" pathLength="100" />
           </svg>
           <span>
-            <span class="spoken">Time left: </span>
+            <span class="spoken">{text('page.timeLeft')} </span>
             <span data-part="left" />
           </span>
         </p>
       </div>
       <dl class="terms">
-        <Way part="pickup" label="To pickup" />
-        <Way part="trip" label="Trip" />
+        <Way part="pickup" label={text('page.toPickup')} />
+        <Way part="trip" label={text('page.trip')} />
         <div>
-          <dt>Passengers</dt>
+          <dt>{text('page.passengers')}</dt>
           <dd data-part="passengers" />
         </div>
       </dl>
       <p class="maps">
         <a data-part="pickup-map" href="geo:0,0" rel="noreferrer">
-          Pickup map
+          {text('page.pickupMap')}
         </a>
         <a data-part="destination-map" href="geo:0,0" rel="noreferrer">
-          Destination map
+          {text('page.destinationMap')}
         </a>
       </p>
     </div>
@@ -45,17 +47,27 @@ export const RequestCard = () => (
           <small data-part="accept-eta" />
         </button>
         <button class="second-action" data-part="decline" type="button">
-          Decline
+          {text('decline')}
         </button>
         <button class="second-action" data-part="counter" type="button">
-          Counter
+          {text('page.counter')}
         </button>
       </div>
       <div class="counter" data-for="counter">
-        <Stepper name="price" label="Your price" less="Lower price" more="Higher price" />
-        <Stepper name="minutes" label="At the pickup in" less="Fewer minutes" more="More minutes" />
+        <Stepper
+          name="price"
+          label={text('page.price')}
+          less={text('page.price.less')}
+          more={text('page.price.more')}
+        />
+        <Stepper
+          name="minutes"
+          label={text('page.minutes')}
+          less={text('page.minutes.less')}
+          more={text('page.minutes.more')}
+        />
         <button class="second-action" data-part="back" type="button">
-          Back
+          {text('page.back')}
         </button>
         <button class="main-action" data-part="offer" type="button">
           <span data-part="offer-text" />
@@ -68,15 +80,15 @@ export const RequestCard = () => (
           <span data-part="offered-eta" />
         </p>
         <button class="second-action" data-part="withdraw" type="button">
-          Withdraw
+          {text('withdraw')}
         </button>
       </div>
       <div class="answer" data-for="declined">
         <p>
-          <strong>Declined</strong>
+          <strong>{text('page.declined')}</strong>
         </p>
         <button class="second-action" data-part="undo" type="button">
-          Undo
+          {text('page.undo')}
         </button>
       </div>
       <div class="answer" data-for="gone">
@@ -84,7 +96,7 @@ export const RequestCard = () => (
           <strong data-part="gone" />
         </p>
         <button class="second-action" data-part="dismiss" type="button">
-          OK
+          {text('page.ok')}
         </button>
       </div>
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { assetUrl } from './assets.ts';
-import { directionOf } from './languages.ts';
+import { directionOf } from './message-format.ts';
 import { renderHtml } from './render.ts';
 
 interface DocumentProps {

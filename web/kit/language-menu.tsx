@@ -27,13 +27,7 @@ export const LanguageMenu = ({ locale, label }: LanguageMenuProps) => (
       <ul>
         {Object.entries(languageNames).map(([code, name]) => (
           <li key={code}>
-            <a
-              href={`?lang=${code}`}
-              lang={code}
-              hreflang={code}
-              dir="auto"
-              aria-current={code === codeOf(locale) ? 'true' : undefined}
-            >
+            <a href={`?lang=${code}`} lang={code} aria-current={code === codeOf(locale) ? 'true' : undefined}>
               {name}
             </a>
           </li>

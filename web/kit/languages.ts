@@ -35,13 +35,34 @@ export function pageLanguages<Key extends string>(texts: TextsByLanguage<Key>): 
 }
 
 function parse<Key extends string>(texts: Readonly<Record<Key, string>>, code: string): Messages<Key> {
-  const parseText = (text: string): Message => {
-    const parts = new IntlMessageFormat(text, code).getAst() as Exclude<Message, string>;
-    return parts.length === 1 && parts[0]?.type === 0 ? text : parts;
-  };
-  const parsed = Object.entries<string>(texts).map(([key, text]) => [key, parseText(text)]);
+  const parsed = Object.entries<string>(texts).map(([key, text]) => {
+    const parts = partsOf(new IntlMessageFormat(text, code).getAst() as Element[]);
+    return [key, parts.length === 1 && typeof parts[0] === 'string' ? text : parts];
+  });
   return Object.fromEntries(parsed) as Messages<Key>;
 }
+
+/** An element of a text, as intl-messageformat parses it. */
+interface Element {
+  type: number;
+  value: string;
+  options: Record<string, { value: Element[] }>;
+}
+const types = { literal: 0, number: 2, select: 5, plural: 6, count: 7 };
+
+const partsOf = (elements: readonly Element[]): Exclude<Message, string> =>
+  elements.map(({ type, value, options }) => {
+    if (type === types.literal) return value;
+    if (type === types.count) return [];
+    if (type === types.number) return [value, 'number'];
+    if (type !== types.select && type !== types.plural) return [value];
+    const forms = Object.entries(options).map(([form, { value }]) => [form, partsOf(value)]);
+    return [value, type === types.plural ? 'plural' : 'select', Object.fromEntries(forms)];
+  });
+
+/** The texts that the page's script writes, too: all except those of `page.`. */
+export const scriptTexts = <Key extends string>({ messages }: PageLanguage<Key>): object =>
+  Object.fromEntries(Object.entries(messages).filter(([key]) => !key.startsWith('page.')));
 
 /**
  * The locale of a page: the language that the reader chose (`?lang=`), else their own one (BCP 47) if it is known, else
@@ -74,6 +95,3 @@ export const isLanguage = (code: string): code is LanguageCode => Object.hasOwn(
 
 /** The language of a locale that `localeFor` has chosen. */
 export const codeOf = (locale: string): LanguageCode => locale.slice(0, 2) as LanguageCode;
-
-/** The direction of a locale's script. */
-export const directionOf = (locale: string): 'rtl' | undefined => (/^(ar|he)\b/.test(locale) ? 'rtl' : undefined);

@@ -23,7 +23,12 @@ const englishNames: MapNames = {
 
 /** The attributes of the element of a map, which its script reads (browser/map-ground.ts). */
 export const mapData = (tiles?: Tiles, names = englishNames) => ({
-  'data-names': JSON.stringify(names),
+  'data-pickup': names.pickup,
+  'data-destination': names.destination,
+  'data-recenter': names.recenter,
+  'data-zoom-in': names.zoomIn,
+  'data-zoom-out': names.zoomOut,
+  'data-north': names.north,
   ...(tiles && {
     'data-tiles': tiles.url,
     'data-attribution': tiles.attribution || undefined,

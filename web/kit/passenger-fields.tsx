@@ -1,5 +1,5 @@
 import { languages } from '../../shared/messages/texts.ts';
-import { ChoiceField, type Faults } from './forms.tsx';
+import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import type { RideField } from './ride-request.ts';
 
 type Option = readonly [value: string, words: string];
@@ -24,15 +24,15 @@ const pinOptions: readonly Option[] = [
   ['yes', 'Needed at the start'],
 ];
 
-/** How the passenger is told of the ride and recognized: language, text messages and PIN. */
+/** How the passenger and a relative are told of the ride, and how the driver recognizes the passenger. */
 export function PassengerFields({
   values,
   faults,
 }: {
-  values: Record<Extract<RideField, 'passengerLocale' | 'texts' | 'pin'>, string>;
+  values: Record<Extract<RideField, 'passengerLocale' | 'texts' | 'contact' | 'pin'>, string>;
   faults: Faults;
 }) {
-  const { passengerLocale, texts, pin } = values;
+  const { passengerLocale, texts, contact, pin } = values;
   return (
     <>
       <ChoiceField
@@ -43,6 +43,14 @@ export function PassengerFields({
         faults={faults}
       />
       <ChoiceField name="texts" label="Text messages" value={texts} options={textOptions} faults={faults} />
+      <TextField
+        name="contact"
+        label="Text a relative"
+        type="tel"
+        placeholder="Phone"
+        value={contact}
+        faults={faults}
+      />
       <ChoiceField name="pin" label="PIN" value={pin} options={pinOptions} faults={faults} />
     </>
   );

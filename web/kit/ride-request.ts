@@ -44,6 +44,8 @@ export const firstValues = {
   passengerLocale: '',
   /** Whether the passenger gets text messages: `yes`, `no`, or empty for the key's default. */
   texts: '',
+  /** The phone number of a relative, who is texted. */
+  contact: '',
   /** `yes` if the trip starts only with the passenger's PIN. */
   pin: '',
   reference: '',
@@ -85,7 +87,10 @@ export function requestBody(text: (field: RideField) => string) {
       phone: typed('passengerPhone'),
       locale: typed('passengerLocale'),
     }),
-    notify: typed('texts') ? { passenger: typed('texts') === 'yes' } : undefined,
+    notify: orNone({
+      passenger: typed('texts') ? typed('texts') === 'yes' : undefined,
+      contacts: typed('contact') ? [{ phone: typed('contact') }] : undefined,
+    }),
     pin: typed('pin') ? true : undefined,
     reference: typed('reference'),
     notes: typed('notes'),

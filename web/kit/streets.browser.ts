@@ -108,7 +108,10 @@ function ground(): PaintRule[] {
   ];
 }
 
-/** Few labels, because the ride is more important: the names of districts, large parks and waters, and main streets. */
+/**
+ * Few labels, because the ride is more important: the names of districts, large parks and main streets. Close by, also
+ * the names of other streets, because people look for a door.
+ */
 function labels(): LabelRule[] {
   const [fill, stroke] = [colour('label'), colour('ground')];
   const name = (size: number, weight = 400) => ({
@@ -119,6 +122,10 @@ function labels(): LabelRule[] {
     // As large at every zoom.
     font: (tileZoom: number) => `${weight} ${(size * 2 ** (tileZoom - zoom)).toFixed(1)}px system-ui, sans-serif`,
   });
+  const streetName = {
+    dataLayer: 'roads',
+    symbolizer: new LineLabelSymbolizer({ ...name(12), width: 3, position: 2, repeatDistance: 500 }),
+  };
   return [
     {
       dataLayer: 'places',
@@ -126,12 +133,8 @@ function labels(): LabelRule[] {
       symbolizer: new CenteredTextSymbolizer(name(13, 600)),
       filter: isOf('locality', 'neighbourhood', 'macrohood'),
     },
-    {
-      dataLayer: 'roads',
-      minzoom: 13,
-      symbolizer: new LineLabelSymbolizer({ ...name(12), width: 3, position: 2, repeatDistance: 500 }),
-      filter: isOf(...mainRoads),
-    },
+    { ...streetName, minzoom: 13, filter: isOf(...mainRoads) },
+    { ...streetName, minzoom: 16, filter: isOf('minor_road') },
     {
       dataLayer: 'pois',
       minzoom: 13,

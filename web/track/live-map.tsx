@@ -1,16 +1,17 @@
 import type { Config } from '../../shared/base/config.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { LanguageMenu } from '../kit/language-menu.tsx';
-import type { PageLanguage } from '../kit/languages.ts';
+import { type PageLanguage, scriptTexts } from '../kit/languages.ts';
 import { mapData } from '../kit/map-data.ts';
+import { ratingIn } from '../kit/message-format.ts';
+import { PageData } from '../kit/page-data.tsx';
 import type { MapKey } from './languages/map-english.ts';
-import { mapNames, scriptTexts } from './map-languages.ts';
+import { mapNames } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
 import {
   destinationWords,
   type MapLanguage,
-  ratingWords,
   shownDriver,
   shownSteps,
   stepKeys,
@@ -35,18 +36,13 @@ export function liveMap(state: TrackState, { language, tiles, help, ratingPath }
     scripts: ['track-page.js'],
     children: (
       <>
+        <PageData id="state" data={state} />
+        <PageData id="texts" data={scriptTexts(language)} />
         <a class="skip-link" href="#facts">
           {text('page.skip')}
         </a>
         <section id="map" aria-label={text('page.map')} {...mapData(tiles, mapNames(language))} />
-        <main
-          id="facts"
-          class="sheet"
-          tabIndex={-1}
-          data-status={state.status}
-          data-state={JSON.stringify(state)}
-          data-texts={scriptTexts(language)}
-        >
+        <main id="facts" class="sheet" tabIndex={-1} data-status={state.status}>
           {state.testMode && <p class="test-band">{text('page.test')}</p>}
           <div class="answer" id="answer">
             <div>
@@ -140,7 +136,7 @@ function DriverCard({ driver, language }: Pick<TrackState, 'driver'> & InLanguag
         <p class="quiet">
           <bdi id="first-name">{driver?.firstName}</bdi>
           <span class="rating">
-            <bdi id="rating">{driver && ratingWords(driver.rating, language)}</bdi>
+            <bdi id="rating">{driver && ratingIn(language.locale, driver.rating)}</bdi>
           </span>
         </p>
       </div>

@@ -1,4 +1,4 @@
-import { type PageLanguage, pageLanguages, type TextsByLanguage } from '../kit/languages.ts';
+import { pageLanguages, type TextsByLanguage } from '../kit/languages.ts';
 import type { MapNames } from '../kit/map-data.ts';
 import { mapArabic } from './languages/map-arabic.ts';
 import { mapChinese } from './languages/map-chinese.ts';
@@ -23,10 +23,6 @@ export const mapTexts: TextsByLanguage<MapKey> = {
 
 /** The texts of the live map in the language of a locale. */
 export const mapLanguage = pageLanguages(mapTexts);
-
-/** The texts that the page's script writes, too. */
-export const scriptTexts = ({ messages }: PageLanguage<MapKey>): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(messages).filter(([key]) => !key.startsWith('page.'))));
 
 /** The names on a map. */
 export const mapNames = ({ text }: MapLanguage): MapNames => ({

@@ -2,6 +2,8 @@ import { longestComment } from '../../shared/base/terms.ts';
 import type { TrackState } from './track-state.ts';
 import { asksForRating, type MapLanguage } from './track-words.ts';
 
+const starShape = 'M12 2.500l2.900 6.200 6.700.8-5 4.700 1.300 6.800L12 17.600 6.100 21l1.300-6.800-5-4.700 6.700-.8z';
+
 interface RatingFormProps {
   path: string;
   state: TrackState;
@@ -20,8 +22,8 @@ export function RatingForm({ path, state, language: { text } }: RatingFormProps)
             {[1, 2, 3, 4, 5].map((stars) => (
               <label key={stars}>
                 <input type="radio" name="stars" value={stars} required aria-label={text('page.stars', { stars })} />
-                <svg viewBox="0 0 24 24" width="32" height="32" aria-hidden="true">
-                  <path d="M12 2.500l2.900 6.200 6.700.8-5 4.700 1.300 6.800L12 17.600 6.100 21l1.300-6.800-5-4.700 6.700-.8z" />
+                <svg viewBox="0 0 24 24" aria-hidden="true">
+                  {stars === 1 ? <path id="star" d={starShape} /> : <use href="#star" />}
                 </svg>
               </label>
             ))}

@@ -4,7 +4,7 @@ import { lateMs } from '../../shared/rides/arrival.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import type { Language } from '../kit/message-format.ts';
+import { kilometersIn, type Language } from '../kit/message-format.ts';
 import type { MapKey } from './languages/map-english.ts';
 import type { TrackState } from './track-state.ts';
 
@@ -146,7 +146,7 @@ const isLost = ({ position }: TrackState, now: number): boolean =>
 /** Distance, duration and end of a completed trip. */
 function ending(state: TrackState, language: MapLanguage): Omit<Words, 'headline'> {
   const { text } = language;
-  const distance = kmText(state.distanceKm, language);
+  const distance = kilometersIn(language.locale, state.distanceKm);
   const [from, to] = [startOf(state, 'in_progress'), startOf(state, 'completed')];
   if (from === undefined || to === undefined) return { status: text('completed.distance', { distance }) };
   const duration = durationText(Math.round((to - from) / 60_000) * 60_000, language);
@@ -174,16 +174,6 @@ export function seenWords(state: TrackState, now: number, { text }: MapLanguage)
 export const asksForRating = (state: TrackState, now: number): boolean =>
   !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
 
-/** `5.3 km` */
-const kmText = (km: number, { locale }: MapLanguage): string =>
-  new Intl.NumberFormat(locale, { ...oneDecimal, style: 'unit', unit: 'kilometer' }).format(km);
-
-const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-
-/** `★ 4.8` */
-export const ratingWords = (rating: number, { locale }: MapLanguage): string =>
-  `★ ${new Intl.NumberFormat(locale, oneDecimal).format(rating)}`;
-
 const directions = ['n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'];
 
 /** The destination in words: its address, or else its direction from the pickup. */
@@ -196,5 +186,5 @@ export function destinationWords(
   if (km < 0.05) return language.text('page.atPickup');
   const eighth = Math.round(initialBearing({ from: pickup, to: destination }) / 45);
   const direction = directions[(eighth + 8) % 8] ?? '';
-  return language.text('page.away', { distance: kmText(km, language), direction });
+  return language.text('page.away', { distance: kilometersIn(language.locale, km), direction });
 }

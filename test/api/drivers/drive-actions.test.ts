@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { type Action, withOffers, withSteps } from '../../../web/drive/actions.ts';
-import { lostOffer, timeLeft } from '../../../web/drive/drive-words.ts';
+import { driveLanguage } from '../../../web/drive/drive-languages.ts';
+import { driveWords, timeLeft } from '../../../web/drive/drive-words.ts';
+
+const { lostOffer } = driveWords(driveLanguage('en'));
 
 const place = { lat: 0, lng: 0 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;

@@ -32,6 +32,17 @@ describe("the driver's ride without scripts", () => {
     expect(textOf(browser.page.html)).to.include('Drive to the destination').and.include('Canary Avenue');
   });
 
+  it('is in the language that the driver chose, also after signing in', async () => {
+    const { driver } = await chosenDriver();
+    const browser = plainBrowser(api);
+    await browser.get('/drive?lang=es');
+    await browser.press('Iniciar sesión', { key: driver.key });
+    await browser.get('/drive/ride');
+    expect(textOf(browser.page.html)).to.include('Vaya a la recogida').and.include('22,00').and.include('canary notes');
+    await browser.press('He llegado');
+    expect(textOf(browser.page.html)).to.include('Espere al pasajero');
+  });
+
   it('shows messages, and starts a trip with the PIN of the passenger', async () => {
     const { browser, rideId, status } = await riding();
     const driverNotes = [{ number: 1, text: 'Side entrance', at: new Date() }];

@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import type { ShownRequest } from '../../../shared/rides/driver/driver-schemas.ts';
 import { type Action, openRequests } from '../../../web/drive/actions.ts';
 import { wayBetween } from '../../../web/drive/directions.ts';
-import { counterStep, mapAddress, positionWords, requestWords } from '../../../web/drive/drive-words.ts';
+import { driveLanguage } from '../../../web/drive/drive-languages.ts';
+import { counterStep, driveWords, mapAddress } from '../../../web/drive/drive-words.ts';
+
+const { positionWords, requestWords } = driveWords(driveLanguage('en'));
 
 const here = { lat: 40, lng: -74 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;
@@ -11,29 +14,29 @@ const request = (rideId: string): ShownRequest => ({
 });
 
 describe("directions on the driver's page", () => {
-  const directions: [to: { lat: number; lng: number }, degrees: number, words: string][] = [
-    [{ lat: 41, lng: -74 }, 0, 'north'],
-    [{ lat: 41, lng: -72.7 }, 44.4, 'north-east'],
-    [{ lat: 40, lng: -73 }, 89.7, 'east'],
-    [{ lat: 39, lng: -74 }, 180, 'south'],
-    [{ lat: 40, lng: -75 }, 270.3, 'west'],
-    [{ lat: 41, lng: -75.3 }, 315.6, 'north-west'],
+  const directions: [to: { lat: number; lng: number }, degrees: number, direction: string][] = [
+    [{ lat: 41, lng: -74 }, 0, 'n'],
+    [{ lat: 41, lng: -72.7 }, 44.4, 'ne'],
+    [{ lat: 40, lng: -73 }, 89.7, 'e'],
+    [{ lat: 39, lng: -74 }, 180, 's'],
+    [{ lat: 40, lng: -75 }, 270.3, 'w'],
+    [{ lat: 41, lng: -75.3 }, 315.6, 'nw'],
   ];
-  for (const [to, degrees, words] of directions) {
-    it(`the direction from ${here.lat}, ${here.lng} to ${to.lat}, ${to.lng} is ${words}`, () => {
+  for (const [to, degrees, direction] of directions) {
+    it(`the direction from ${here.lat}, ${here.lng} to ${to.lat}, ${to.lng} is ${direction}`, () => {
       const way = wayBetween(here, to);
       expect(way.degrees).to.be.closeTo(degrees, 0.5);
-      expect(way).to.include({ words });
+      expect(way).to.include({ direction });
     });
   }
 
   it('the direction across the date line is the shorter one', () => {
-    expect(wayBetween({ lat: 0, lng: 179.9 }, { lat: 0, lng: -179.9 })).to.include({ words: 'east' });
+    expect(wayBetween({ lat: 0, lng: 179.9 }, { lat: 0, lng: -179.9 })).to.include({ direction: 'e' });
   });
 
   it('a place within 50 m is here, without a direction', () => {
     expect(wayBetween(here, { lat: 40.0003, lng: -74 }))
-      .to.include({ words: 'here' })
+      .to.include({ direction: 'here' })
       .and.not.have.property('degrees');
   });
 

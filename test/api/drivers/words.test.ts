@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { notesOf, pickupWords, specialWords } from '../../../web/drive/drive-words.ts';
+import { driveLanguage } from '../../../web/drive/drive-languages.ts';
+import { driveWords } from '../../../web/drive/drive-words.ts';
+
+const { notesOf, pickupWords, specialWords } = driveWords(driveLanguage('en'));
 
 describe("the needs of a ride on the driver's page", () => {
   it('a request shows its pickup time and its needs, and nothing without either', () => {

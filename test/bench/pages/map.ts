@@ -1,6 +1,8 @@
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { encodeLine, lengthKm, pathAlong } from '../../../shared/rides/path.ts';
 import { legBetween } from '../../../shared/rides/position.ts';
+import { cornerRoad } from '../../support/router.ts';
 import type { Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { insertRides, tripRide } from '../data/rides.ts';
@@ -10,7 +12,7 @@ import { percentile } from '../statistics.ts';
 const requestsPerSecond = 50;
 
 /**
- * Viewers of one moving ride, each with a stream that gets the car's position every 2 s. Measures their CPU cost in the
+ * Viewers of one ride whose car drives along a road, each with a stream that gets the car's position every 2 s. Measures their CPU cost in the
  * API's process, and the latency of partners' requests at the same time.
  */
 export const map: Measurement = async ({ stack, quick, say }) => {
@@ -20,7 +22,12 @@ export const map: Measurement = async ({ stack, quick, say }) => {
   const [key] = await newKeys(1, 'test');
   if (!key) throw new Error('map: no key');
   const ride = tripRide(key, 'in_progress');
-  ride.leg = legBetween(ride.pickup, ride.destination, new Date(), 3_600_000);
+  const startAt = new Date();
+  ride.leg = legBetween(ride.pickup, ride.destination, startAt, 3_600_000);
+  // Its line has almost 4 kB, the most that a ride stores.
+  const road = cornerRoad(ride.pickup, ride.destination, 650);
+  const km = lengthKm(pathAlong(road));
+  ride.route = { to: 'destination', at: startAt, road: { line: encodeLine(road), km, seconds: 3_600 } };
   await insertRides([ride]);
 
   const base = `http://127.0.0.1:${api.ready}`;

@@ -71,6 +71,8 @@ describe('the dashboard: the webhook of a key', () => {
     );
     expect(await notifyOf(guest)).to.deep.equal({ passenger: true });
     expect(await notifyOf({ ...guest, notify: { passenger: false } })).to.deep.equal({ passenger: false });
+    const contacts = [{ phone: '+12025550144' }];
+    expect(await notifyOf({ ...guest, notify: { contacts } })).to.deep.equal({ passenger: true, contacts });
     // The partner did not ask for texts, so any phone number is still accepted.
     expect(await notifyOf({ passenger: { phone: 'room 12' } })).to.equal(undefined);
     await save('no');

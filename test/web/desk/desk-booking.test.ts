@@ -21,7 +21,7 @@ describe('booking a ride at the desk', () => {
   it('the form books a ride with all its fields, with the key of the desk', async () => {
     const rideId = await book({
       ...{ passenger: ' Ada Lovelace ', phone: '+12025550143', notes: 'Side door', reference: 'RES-20332' },
-      ...{ passengerLocale: 'es', texts: 'yes', pin: 'yes' },
+      ...{ passengerLocale: 'es', texts: 'yes', contact: '+12025550144', pin: 'yes' },
       ...{ car: 'comfort', passengers: '3', fare: '$31.40', rebid: 'rebid', need_pet: 'yes', need_wheelchair: 'yes' },
     });
     const ride = await storedRide(rideId);
@@ -30,7 +30,7 @@ describe('booking a ride at the desk', () => {
       pickup: { lat: 40.7128, lng: -74.006, address: 'Grand Hotel, 1 Main Street' },
       destination: { lat: 40.7506, lng: -73.9935, address: 'Penn Station' },
       passenger: { name: 'Ada Lovelace', phone: '+12025550143', locale: 'es' },
-      notify: { passenger: true },
+      notify: { passenger: true, contacts: [{ phone: '+12025550144' }] },
       ...{ notes: 'Side door', reference: 'RES-20332', carType: 'comfort', passengerCount: 3 },
       ...{ needs: ['wheelchair', 'pet'], onDriverCancel: 'rebid' },
     });

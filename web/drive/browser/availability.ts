@@ -1,6 +1,7 @@
-import { call, errorOf } from './call-gateway.ts';
+import { call } from './call-gateway.ts';
 import { setText } from './elements.ts';
 import { findPosition, positionFault } from './own-position.ts';
+import { text, texts } from './page-words.ts';
 
 interface Listener {
   /** Called before the service is asked to put the driver online. */
@@ -30,7 +31,7 @@ export function createAvailability(button: HTMLButtonElement, listener: Listener
 
   async function goOnline(): Promise<void> {
     button.disabled = true;
-    setText(button, 'Finding your position…');
+    setText(button, text('position.finding'));
     let fault: string | null = null;
     try {
       const { lat, lng } = await findPosition();
@@ -39,12 +40,12 @@ export function createAvailability(button: HTMLButtonElement, listener: Listener
       if (answer?.status === 401) return onSignedOut();
       if (!answer) onUnanswered();
       if (answer?.ok) isOnline = true;
-      else fault = answer ? errorOf(answer) : 'The service cannot be reached. Try again in a moment.';
+      else fault = answer ? texts.reasonOf(answer) : text('error.unreachable');
     } catch (error) {
       fault = positionFault(error as GeolocationPositionError);
     }
     button.disabled = false;
-    setText(button, 'Go online');
+    setText(button, text('goOnline'));
     onEnd(fault);
   }
 

@@ -12,6 +12,9 @@ export interface Answer {
   status: number;
   ok: boolean;
   body: unknown;
+  /** The code and the English text of an error. */
+  code: string;
+  error?: string;
 }
 
 /** Resolves with null if the network or the service does not answer. */
@@ -27,13 +30,13 @@ export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: stri
     const isNoAnswer = response.status >= 500 || response.status === 408 || response.status === 429;
     if (isNoAnswer) return null;
     const text = await response.text();
-    return { status: response.status, ok: response.ok, body: text ? JSON.parse(text) : null } as Answer;
+    const answered = text ? JSON.parse(text) : null;
+    const code = response.headers.get('x-service-error') ?? '';
+    return { status: response.status, ok: response.ok, body: answered, code, error: answered?.error } as Answer;
   } catch {
     return null;
   }
 }
-
-export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'Unknown error';
 
 /** The outcome of a request for this driver; null if the service does not answer. */
 export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {

@@ -2,9 +2,10 @@ import type { Point } from '../../../shared/base/great-circle.ts';
 import { driveMs } from '../../../shared/rides/arrival.ts';
 import type { RequestOnPage } from '../actions.ts';
 import { pickupWay, tripWay, type Way } from '../directions.ts';
-import { counterStep, kilometers, kindOf, mapAddress, money, specialWords, timeLeft } from '../drive-words.ts';
+import { counterStep, mapAddress, timeLeft } from '../drive-words.ts';
 import { serverNow } from './call-gateway.ts';
 import { pauseTaps, setShown, setText } from './elements.ts';
+import { text, texts } from './page-words.ts';
 
 /** The contents of a request's card. */
 
@@ -23,10 +24,10 @@ export const likelyMinutes = (request: RequestOnPage, place: Point | null): numb
 export function showFacts(item: HTMLElement, request: RequestOnPage): void {
   const part = partsOf(item);
   item.dataset.ride = request.rideId;
-  setText(part('kind'), kindOf(request));
-  setText(part('special'), specialWords(request));
-  part('special').hidden = !specialWords(request);
-  setText(part('passengers'), String(request.passengerCount));
+  setText(part('kind'), texts.kindOf(request));
+  setText(part('special'), texts.specialWords(request));
+  part('special').hidden = !texts.specialWords(request);
+  setText(part('passengers'), request.passengerCount.toLocaleString(texts.locale));
   showWay(item, 'trip', tripWay(request));
   for (const [name, place] of [
     ['pickup-map', request.pickup],
@@ -38,15 +39,16 @@ export function showFacts(item: HTMLElement, request: RequestOnPage): void {
 
 export function showFare(item: HTMLElement, fare: number): void {
   const part = partsOf(item);
-  setText(part('fare'), money(fare));
-  part('fare').toggleAttribute('data-long', money(fare).length > 7);
-  setText(part('accept-text'), `Accept ${money(fare)}`);
+  const price = texts.money(fare);
+  setText(part('fare'), price);
+  part('fare').toggleAttribute('data-long', price.length > 7);
+  setText(part('accept-text'), text('accept', { price }));
 }
 
-function showWay(item: HTMLElement, name: 'pickup' | 'trip', { km, degrees, words }: Way): void {
+function showWay(item: HTMLElement, name: 'pickup' | 'trip', { km, degrees, direction }: Way): void {
   const part = partsOf(item);
-  setText(part(name), kilometers(km));
-  setText(part(`${name}-words`), words);
+  setText(part(name), texts.kilometers(km));
+  setText(part(`${name}-words`), direction && text('direction', { direction }));
   const arrow = part<SVGElement>(`${name}-arrow`);
   arrow.toggleAttribute('hidden', degrees === undefined);
   arrow.setAttribute('transform', `rotate(${Math.round(degrees ?? 0)} 8 8)`);
@@ -61,7 +63,7 @@ export function tick(item: HTMLElement, request: RequestOnPage, place: Point | n
   part<SVGElement>('ring').setAttribute('stroke-dasharray', `${(share * 100).toFixed(1)} 100`);
   item.toggleAttribute('data-soon', leftMs < 60_000);
   showWay(item, 'pickup', pickupWay(request, place));
-  setText(part('accept-eta'), `there in ${likelyMinutes(request, place)} min`);
+  setText(part('accept-eta'), text('there', { minutes: likelyMinutes(request, place) }));
 }
 
 export interface Terms {
@@ -78,10 +80,11 @@ export function createCounter(item: HTMLElement) {
   function change({ price = terms.price, etaMinutes = terms.etaMinutes }: Partial<Terms>): void {
     terms.price = Math.max(1, Math.round(price * 100) / 100);
     terms.etaMinutes = Math.min(1_440, Math.max(1, etaMinutes));
-    setText(part('price'), money(terms.price));
-    setText(part('minutes'), `${terms.etaMinutes} min`);
-    setText(part('offer-text'), `Offer ${money(terms.price)}`);
-    setText(part('offer-eta'), `there in ${terms.etaMinutes} min`);
+    const [shownPrice, minutes] = [texts.money(terms.price), terms.etaMinutes];
+    setText(part('price'), shownPrice);
+    setText(part('minutes'), text('minutes', { minutes }));
+    setText(part('offer-text'), text('offer', { price: shownPrice }));
+    setText(part('offer-eta'), text('there', { minutes }));
   }
 
   const onClick = (name: string, by: () => Partial<Terms>) => part(name).addEventListener('click', () => change(by()));

@@ -1,6 +1,5 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RequestOnPage } from '../actions.ts';
-import { money } from '../drive-words.ts';
 import {
   createCounter,
   likelyMinutes,
@@ -13,6 +12,7 @@ import {
   tick,
 } from './card-view.ts';
 import { onTap, setText } from './elements.ts';
+import { text, texts } from './page-words.ts';
 
 /**
  * An ended request without an offer of this driver stays visible this long, so that the list does not move while the
@@ -112,9 +112,9 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const { offer } = request;
     if (offer) {
       const part = partsOf(item);
-      const words = offer.isWithdrawn ? 'Withdrawing' : offer.offerId ? 'Your offer' : 'Sending your offer';
-      setText(part('offered'), `${words}: ${money(offer.price)}`);
-      setText(part('offered-eta'), `There in ${offer.etaMinutes} min. The partner chooses a driver.`);
+      const key = offer.isWithdrawn ? 'offered.withdrawing' : offer.offerId ? 'offered' : 'offered.sending';
+      setText(part('offered'), text(key, { price: texts.money(offer.price) }));
+      setText(part('offered-eta'), text('offered.eta', { minutes: offer.etaMinutes }));
     }
     tick(item, request, choices.place(), biddingMs);
     setState(item, offer ? 'offered' : declining ? 'declined' : isCountered ? 'counter' : 'open');
@@ -130,7 +130,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       dismiss(card);
       return;
     }
-    setText(partsOf(card.item)('gone'), 'No longer open');
+    setText(partsOf(card.item)('gone'), text('gone'));
     setState(card.item, 'gone');
     if (!card.request.offer) setTimeout(() => dismiss(card), goneForMs);
   }

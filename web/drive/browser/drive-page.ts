@@ -1,24 +1,17 @@
 import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { type Action, openRequests, type RequestOnPage, type Step, withSteps } from '../actions.ts';
-import {
-  actionWords,
-  endedByOthers,
-  endedBySelf,
-  lostOffer,
-  type Result,
-  requestWords,
-  rideWords,
-} from '../drive-words.ts';
+import { type Result, rideWords } from '../drive-words.ts';
 import { createAvailability } from './availability.ts';
-import { type Answer, errorOf, outcomeOf, serverNow } from './call-gateway.ts';
+import { type Answer, outcomeOf, serverNow } from './call-gateway.ts';
 import { createCards } from './cards.ts';
 import { element, onTap } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
 import { onHold } from './hold.ts';
 import { createOutbox } from './outbox.ts';
 import { createReports } from './own-position.ts';
+import { text, texts } from './page-words.ts';
 import { readMessages, typedPin } from './reachable.ts';
-import { announce, buzz, showBar, showView } from './screens.ts';
+import { announce, buzz, showBar, showView, stepTitle } from './screens.ts';
 import { createToday } from './today.ts';
 import { showOnMap } from './trip-map-box.ts';
 import { createWakeLock } from './wake-lock.ts';
@@ -62,7 +55,7 @@ const availability = createAvailability(element<HTMLButtonElement>('go-online'),
   onEnd(found) {
     fault = found;
     if (!fault) result = null;
-    announce(fault ?? 'You are online');
+    announce(fault ?? text('online'));
     show();
   },
   onUnanswered: () => outbox.add({ kind: 'offline' }),
@@ -96,7 +89,7 @@ function applyRequests(next: ShownRequest[]): void {
   for (const request of gone) if (request.offer) void explainEnd(request);
   const news = next.filter(({ rideId }) => !known.has(rideId));
   if (news.length === 0 || !availability.isOnline()) return;
-  announce(news.map((request) => requestWords(request, reports.place())).join('. '));
+  announce(news.map((request) => texts.requestWords(request, reports.place())).join('. '));
   buzz();
 }
 
@@ -104,7 +97,7 @@ function applyRequests(next: ShownRequest[]): void {
 async function explainEnd({ rideId, biddingEndsAt }: RequestOnPage): Promise<void> {
   const outcome = await outcomeOf(rideId);
   if (!outcome || ride) return;
-  const words = lostOffer(outcome, biddingEndsAt <= serverNow());
+  const words = texts.lostOffer(outcome, biddingEndsAt <= serverNow());
   cards.explain(rideId, words);
   if (words) announce(words);
 }
@@ -124,8 +117,8 @@ function applyRide(next: ShownRide | null): void {
   if (next && before?.rideId !== next.rideId) {
     result = null;
     cards.clear();
-    const { title = '' } = rideWords[next.status] ?? {};
-    announce(next.status === 'driver_arriving' ? `You were chosen. ${title}` : title);
+    const title = stepTitle(next.status);
+    announce(next.status === 'driver_arriving' ? `${text('chosen')}. ${title}` : title);
     buzz();
   }
   show();
@@ -134,7 +127,7 @@ function applyRide(next: ShownRide | null): void {
 /** Shows how somebody else has ended the ride. */
 async function showRideEnd(rideId: string): Promise<void> {
   const outcome = await outcomeOf(rideId);
-  const words = outcome ? endedByOthers(outcome) : { title: 'The ride has ended', text: 'You are free again.' };
+  const words = outcome ? texts.endedByOthers(outcome) : { title: text('ended'), text: text('free') };
   if (words) showResult(words);
 }
 
@@ -148,12 +141,12 @@ function applyAccepted(action: Action): void {
 }
 
 async function showRefusal(action: Action, answer: Answer): Promise<void> {
-  const words = `${actionWords(action)} failed: ${errorOf(answer)}`;
+  const words = text('failed', { action: texts.actionWords(action), reason: texts.reasonOf(answer) });
   if (action.kind === 'step') {
     ended.delete(action.rideId);
     result = null;
     const outcome = await outcomeOf(action.rideId);
-    const end = outcome && endedByOthers(outcome);
+    const end = outcome && texts.endedByOthers(outcome);
     if (end) return showResult(end);
     fault = words;
   }
@@ -174,7 +167,7 @@ function makeStep(step: Step): void {
   if (!shown) return;
   if (step === 'complete' || step === 'cancel') {
     ended.add(shown.rideId);
-    result = endedBySelf(step, shown);
+    result = texts.endedBySelf(step, shown);
     announce(`${result.title} ${result.amount ?? ''}`);
   }
   const pin = step === 'start' ? typedPin() : '';
@@ -202,7 +195,11 @@ function show(): void {
 }
 
 function refreshBar(): void {
-  showBar({ isConnected, waiting: outbox.waiting().map(actionWords).join(', '), fault: fault ?? positionError });
+  showBar({
+    isConnected,
+    waiting: texts.listed(outbox.waiting().map(texts.actionWords)),
+    fault: fault ?? positionError,
+  });
 }
 
 const nextStep = () => rideWords[shownRide()?.status ?? 'completed'];
@@ -235,7 +232,7 @@ onTap(element('go-online'), availability.goOnline);
 onTap(element('go-offline'), () => {
   availability.setOffline();
   act({ kind: 'offline' });
-  announce('You are offline');
+  announce(text('offline'));
 });
 onTap(element('continue'), () => {
   result = null;
@@ -245,7 +242,7 @@ onTap(element('continue'), () => {
 element('sign-out').addEventListener('submit', (event) => {
   if (isConnected && outbox.waiting().length === 0) return;
   event.preventDefault();
-  fault = 'You can sign out once the connection is back and everything is sent.';
+  fault = text('signOut.later');
   announce(fault);
   refreshBar();
 });
@@ -256,7 +253,7 @@ followDriver({
   onRide: applyRide,
   onConnection(isGood) {
     const isNews = isConnected !== isGood;
-    if (isNews && isConnected !== undefined) announce(isGood ? 'Connected again' : 'No connection');
+    if (isNews && isConnected !== undefined) announce(text(isGood ? 'connected.again' : 'noConnection'));
     isConnected = isGood;
     today.setConnected(isGood);
     if (isGood) {

@@ -1,4 +1,5 @@
 import { isPaused, setText } from './elements.ts';
+import { text } from './page-words.ts';
 
 /** A held button acts after this time. The stylesheet fills the button in the same time. */
 const holdMs = 1_000;
@@ -16,12 +17,12 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isByReader = false;
 
-  function release(text: string): void {
+  function release(words: string): void {
     if (timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
     button.removeAttribute('data-holding');
-    setText(hint, text);
+    setText(hint, words);
   }
 
   button.addEventListener('pointerdown', (event) => {
@@ -32,14 +33,14 @@ export function onHold(button: HTMLElement, hint: HTMLElement, { isHeld, act, co
     // A finger that moves out of the button in a shaking car still holds it.
     button.setPointerCapture(pointerId);
     button.setAttribute('data-holding', '');
-    setText(hint, 'Keep holding');
+    setText(hint, text('hold.on'));
     timer = setTimeout(() => {
-      release('Hold');
+      release(text('hold'));
       if (isHeld()) act();
     }, holdMs);
   });
   for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
-    button.addEventListener(name, () => release('Hold longer'));
+    button.addEventListener(name, () => release(text('hold.longer')));
   }
   // A key that is kept down would also make the next step.
   button.addEventListener('keydown', (event) => event.repeat && event.preventDefault());

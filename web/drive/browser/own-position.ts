@@ -1,5 +1,6 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import { call } from './call-gateway.ts';
+import { text } from './page-words.ts';
 
 /** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;
@@ -17,9 +18,7 @@ const toReport = ({ coords: { latitude, longitude, heading } }: GeolocationPosit
 });
 
 export const positionFault = ({ code, PERMISSION_DENIED }: GeolocationPositionError): string =>
-  code === PERMISSION_DENIED
-    ? "Your position is blocked. Allow it for this site in the browser's settings."
-    : 'Your position is unknown. It works best outdoors.';
+  text(code === PERMISSION_DENIED ? 'position.blocked' : 'position.unknown');
 
 /** The phone's position. Rejects with a GeolocationPositionError. */
 export const findPosition = (): Promise<PositionReport> =>

@@ -1,6 +1,7 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { call } from './call-gateway.ts';
 import { element, setText } from './elements.ts';
+import { text } from './page-words.ts';
 
 /** The messages of the partner, and the PIN of the passenger. */
 
@@ -17,12 +18,12 @@ showSwitch();
 button.addEventListener('click', () => {
   localStorage.setItem(storageKey, isReadAloud() ? 'no' : 'yes');
   showSwitch();
-  if (isReadAloud()) speak('Messages are read aloud');
+  if (isReadAloud()) speak(text('readAloud.on'));
   else speechSynthesis.cancel();
 });
 
-const speak = (text: string): void => {
-  if ('speechSynthesis' in window) speechSynthesis.speak(new SpeechSynthesisUtterance(text));
+const speak = (words: string): void => {
+  if ('speechSynthesis' in window) speechSynthesis.speak(new SpeechSynthesisUtterance(words));
 };
 
 /** Shows the messages of the ride, and the field for its PIN before the trip starts. */
@@ -57,7 +58,7 @@ export function readMessages(ride: ShownRide | null, say: (words: string) => voi
   read = { rideId, number: last.number };
   if (news.length > 0) {
     const words = news.map(({ text }) => text).join('. ');
-    say(`Message: ${words}`);
+    say(text('message', { text: words }));
     if (isReadAloud()) speak(words);
   }
   if (last.seenAt || document.hidden || (seen.rideId === rideId && seen.number === last.number)) return;

@@ -1,16 +1,7 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
-import {
-  etaWords,
-  kilometers,
-  mapAddress,
-  money,
-  nextStop,
-  notesOf,
-  pickupWords,
-  placeWords,
-  rideWords,
-} from '../drive-words.ts';
+import { mapAddress, nextStop, placeWords, rideWords } from '../drive-words.ts';
 import { element, setAction, setText } from './elements.ts';
+import { text, texts } from './page-words.ts';
 import { showMessages } from './reachable.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
@@ -18,28 +9,32 @@ export function showRide(ride: ShownRide): void {
   const words = rideWords[ride.status];
   if (!words) return;
   const { status, destination, passenger } = ride;
-  const notes = notesOf(ride);
-  const eyebrow = [status === 'driver_arriving' ? 'You were chosen' : 'Your ride', pickupWords(ride), etaWords(ride)];
+  const notes = texts.notesOf(ride);
+  const eyebrow = [
+    text(status === 'driver_arriving' ? 'chosen' : 'ride'),
+    texts.pickupWords(ride),
+    texts.etaWords(ride),
+  ];
   setText(element('ride-eyebrow'), eyebrow.filter(Boolean).join(' · '));
-  setText(element('ride-title'), words.title);
+  setText(element('ride-title'), text(words.title));
   const step = element('step');
-  setAction(step, element('step-text'), words.button);
+  setAction(step, element('step-text'), text(words.button));
   step.toggleAttribute('data-hold', words.isHeld === true);
   element('step-hint').hidden = !words.isHeld;
 
   const isUnderWay = status === 'in_progress';
-  setText(element('to-label'), isUnderWay ? 'Destination' : 'Pickup');
+  setText(element('to-label'), text(isUnderWay ? 'destination' : 'pickup'));
   setText(element('to-text'), placeWords(isUnderWay ? destination : ride.pickup));
   element('next').hidden = isUnderWay;
   setText(element('next-text'), placeWords(destination));
   const maps = element<HTMLAnchorElement>('maps');
   maps.hidden = false;
   maps.href = mapAddress(nextStop(ride), navigator.userAgent);
-  setText(maps, status === 'arrived' ? 'Destination in maps' : 'Open in maps');
+  setText(maps, text(status === 'arrived' ? 'maps.destination' : 'maps'));
 
-  setText(element('ride-price'), money(ride.agreedPrice));
-  setText(element('ride-distance'), kilometers(ride.distanceKm));
-  setText(element('ride-passengers'), String(ride.passengerCount));
+  setText(element('ride-price'), texts.money(ride.agreedPrice));
+  setText(element('ride-distance'), texts.kilometers(ride.distanceKm));
+  setText(element('ride-passengers'), ride.passengerCount.toLocaleString(texts.locale));
   element('notes').hidden = !notes;
   setText(element('notes-text'), notes);
   showPassenger(passenger);
@@ -48,7 +43,7 @@ export function showRide(ride: ShownRide): void {
 
 function showPassenger({ name, phone = '', callUrl }: NonNullable<ShownRide['passenger']> = {}): void {
   element('passenger').hidden = !name && !phone;
-  setText(element('passenger-name'), name || 'Passenger');
+  setText(element('passenger-name'), name || text('passenger'));
   setText(element('passenger-phone'), phone);
   const link = element<HTMLAnchorElement>('call');
   link.hidden = !callUrl;

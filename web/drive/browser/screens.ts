@@ -5,6 +5,7 @@ import { type Result, rideWords } from '../drive-words.ts';
 import type { createCards } from './cards.ts';
 import { element, setShown, setText } from './elements.ts';
 import type { PositionReport } from './own-position.ts';
+import { text } from './page-words.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
 import { removeMap, showOnMap } from './trip-map-box.ts';
 
@@ -52,8 +53,7 @@ export function showView(
   if (ride) showOnMap(ride, place);
 }
 
-const waitingTitle = (count: number): string =>
-  count === 0 ? 'Waiting for requests' : count === 1 ? '1 request' : `${count} requests`;
+const waitingTitle = (count: number): string => (count === 0 ? text('waiting') : text('requests', { count }));
 
 type Screen = 'offline' | 'waiting' | 'ride' | 'result';
 
@@ -75,7 +75,7 @@ function showScreen(next: Screen | '', status: RideStatus | ''): void {
   // The next step begins at the top, with its title.
   if (isNext && status) {
     scrollTo(0, 0);
-    announce(rideWords[status]?.title ?? '');
+    announce(stepTitle(status));
   }
   for (const name of screens) setShown(element(`${name}-screen`), name === next);
   for (const [button, name] of Object.entries(screenOfButton)) setShown(element(button), name === next);
@@ -111,11 +111,17 @@ export function showBar(bar: Bar): void {
 }
 
 function wordsOf({ isConnected, waiting, fault }: Bar): [kind: 'bad' | 'quiet' | 'good', words: string] {
-  if (isConnected === undefined) return ['quiet', 'Connecting…'];
-  if (!isConnected && waiting) return ['bad', `No connection. Sent later: ${waiting}`];
-  if (!isConnected) return ['bad', 'No connection. Actions are kept.'];
+  if (isConnected === undefined) return ['quiet', text('connecting')];
+  if (!isConnected && waiting) return ['bad', text('noConnection.later', { actions: waiting })];
+  if (!isConnected) return ['bad', text('noConnection.kept')];
   if (fault) return ['bad', fault];
-  return waiting ? ['quiet', `Sending: ${waiting}`] : ['good', 'Connected'];
+  return waiting ? ['quiet', text('sending', { actions: waiting })] : ['good', text('connected')];
+}
+
+/** The title of the driver's next step. */
+export function stepTitle(status: RideStatus): string {
+  const words = rideWords[status];
+  return words ? text(words.title) : '';
 }
 
 /** Makes screen readers read a text that is not shown. */

@@ -1,7 +1,7 @@
 import type { ShownTrips } from '../../../shared/rides/driver/driver-schemas.ts';
-import { kilometers, money, positionWords } from '../drive-words.ts';
 import { call, serverNow } from './call-gateway.ts';
 import { element, setText } from './elements.ts';
+import { text, texts } from './page-words.ts';
 
 /** The trips and earnings since midnight in the phone's time zone, and the state of the connection. */
 export function createToday(sentAgoMs: () => number | null) {
@@ -13,10 +13,13 @@ export function createToday(sentAgoMs: () => number | null) {
   }
 
   function show({ trips, earned, last }: ShownTrips): void {
-    setText(element('today-earned'), money(earned));
-    setText(element('today-trips'), String(trips));
-    setText(element('last-price'), last ? money(last.agreedPrice) : 'None yet');
-    setText(element('last-distance'), last ? `${kilometers(last.distanceKm)}, ` : '');
+    setText(element('today-earned'), texts.money(earned));
+    setText(element('today-trips'), trips.toLocaleString(texts.locale));
+    setText(element('last-price'), last ? texts.money(last.agreedPrice) : text('none'));
+    setText(
+      element('last-distance'),
+      last ? text('comma', { first: texts.kilometers(last.distanceKm), second: '' }) : '',
+    );
     const time = element<HTMLTimeElement>('last-at');
     const at = last ? new Date(last.completedAt) : null;
     setText(time, at ? timeWords(at) : '');
@@ -25,8 +28,11 @@ export function createToday(sentAgoMs: () => number | null) {
   }
 
   function tick(): void {
-    setText(element('connection'), isConnected === undefined ? '–' : isConnected ? 'Good' : 'Lost');
-    setText(element('position-sent'), positionWords(sentAgoMs()));
+    setText(
+      element('connection'),
+      isConnected === undefined ? '–' : text(isConnected ? 'connection.good' : 'connection.lost'),
+    );
+    setText(element('position-sent'), texts.positionWords(sentAgoMs()));
   }
 
   setInterval(tick, 1_000);
@@ -44,7 +50,10 @@ const lastMidnight = (): number => new Date(serverNow()).setHours(0, 0, 0, 0);
 
 /** The time of a trip; with the date, unless it was today. */
 function timeWords(at: Date): string {
-  const time = at.toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit' });
+  const time = at.toLocaleTimeString(texts.locale, { hour: 'numeric', minute: '2-digit' });
   if (at.toDateString() === new Date(serverNow()).toDateString()) return time;
-  return `${at.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })}, ${time}`;
+  return text('comma', {
+    first: at.toLocaleDateString(texts.locale, { month: 'short', day: 'numeric' }),
+    second: time,
+  });
 }

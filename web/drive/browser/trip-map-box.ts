@@ -1,5 +1,6 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import type { PositionReport } from './own-position.ts';
+import { text } from './page-words.ts';
 
 type TripMap = ReturnType<typeof import('../trip-map.browser.ts').createTripMap>;
 
@@ -24,7 +25,7 @@ export function removeMap(): void {
 
 async function loadMap(box: HTMLElement, ride: ShownRide): Promise<TripMap | null> {
   const section = document.createElement('section');
-  section.setAttribute('aria-label', 'Map: pickup, destination and car');
+  section.setAttribute('aria-label', text('map'));
   Object.assign(section.dataset, box.dataset);
   box.hidden = false;
   box.replaceChildren(section);

@@ -1,13 +1,11 @@
 import { Control, control, DomUtil, GridLayer, type Layer, type Map as LeafletMap, tileLayer } from 'leaflet';
-import type { MapNames } from '../map-data.ts';
 
 /** Where no tile is shown after this time, the ground is plain. */
 const plainAfterMs = 2_000;
 
 /** Adds the ground of a map, with its attribution: tiles if they are configured and load, else a plain grid. */
 export function addGround(map: LeafletMap, container: HTMLElement): void {
-  const { tiles, streets, attribution } = container.dataset;
-  const { zoomIn, zoomOut, north } = namesOn(container);
+  const { tiles, streets, attribution, zoomIn, zoomOut, north = '' } = container.dataset;
   control.zoom({ position: 'topright', zoomInTitle: zoomIn, zoomOutTitle: zoomOut }).addTo(map);
   if (!tiles) {
     addPlainGround(map, north);
@@ -25,9 +23,6 @@ export function addGround(map: LeafletMap, container: HTMLElement): void {
   else show(tileLayer(tiles, { maxZoom: 19 }));
   setTimeout(() => isShown || addPlainGround(map, north), plainAfterMs);
 }
-
-/** The names on a map, in the language of its page. */
-export const namesOn = ({ dataset: { names = '' } }: HTMLElement): MapNames => JSON.parse(names);
 
 /** Loads the script that draws streets, and the head of the file of tiles. Rejects if either fails. */
 async function loadStreets(script: string, tiles: string): Promise<Layer> {

@@ -2,7 +2,7 @@ import { Map as LeafletMap, type Polyline, polyline, SVG } from 'leaflet';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { decodeLine, nearestOn, type Path, pathAlong, restAfter } from '../../../shared/rides/path.ts';
 import { initialBearing, lineOfLeg, pointAt } from '../../../shared/rides/position.ts';
-import { addGround, namesOn } from '../../../web/kit/browser/map-ground.ts';
+import { addGround } from '../../../web/kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
@@ -33,8 +33,8 @@ export function createMap(container: HTMLElement, first: TrackState) {
     renderer: new ExactRenderer(),
   });
   addGround(map, container);
-  const names = namesOn(container);
-  const recenter = addRecenterButton(map, names.recenter, () => camera.resume());
+  const { pickup: pickupName = '', destination: destinationName = '', recenter: recenterName = '' } = container.dataset;
+  const recenter = addRecenterButton(map, recenterName, () => camera.resume());
   const put = putAround(first.pickup);
   const camera = createCamera(map, container, put, (follows) => {
     recenter.hidden = follows;
@@ -50,8 +50,8 @@ export function createMap(container: HTMLElement, first: TrackState) {
   const draw = (lines: Polyline[], points: readonly Place[]) => {
     for (const each of lines) each.setLatLngs(points.map(put));
   };
-  placeMark(first.destination, 'destination', { name: names.destination, put }).addTo(map);
-  placeMark(first.pickup, 'pickup', { name: names.pickup, put }).addTo(map);
+  placeMark(first.destination, 'destination', { name: destinationName, put }).addTo(map);
+  placeMark(first.pickup, 'pickup', { name: pickupName, put }).addTo(map);
   const car = createCarMark(map, put);
 
   let state = first;

@@ -1,9 +1,9 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
+import { ratingIn } from '../../kit/message-format.ts';
 import type { TrackState } from '../track-state.ts';
 import {
   asksForRating,
   type MapLanguage,
-  ratingWords,
   seenWords,
   shownDriver,
   shownSteps,
@@ -78,7 +78,7 @@ export function createPanel(language: MapLanguage) {
     setText('plate', driver.plate);
     setText('vehicle', driver.vehicle);
     setText('first-name', driver.firstName);
-    setText('rating', ratingWords(driver.rating, language));
+    setText('rating', ratingIn(language.locale, driver.rating));
   }
 
   function showRating(isAsked: boolean): void {

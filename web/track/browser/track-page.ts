@@ -7,11 +7,8 @@ import { createPanel, say } from './panel.ts';
 import { offerShare, reportHelp, swipeDetails } from './sheet.ts';
 
 const element = (id: string) => document.getElementById(id) as HTMLElement;
-const first = JSON.parse(element('facts').dataset.state ?? '') as TrackState;
-const language: MapLanguage = languageOf(
-  document.documentElement.lang,
-  JSON.parse(element('facts').dataset.texts ?? ''),
-);
+const first = JSON.parse(element('state').textContent) as TrackState;
+const language: MapLanguage = languageOf(document.documentElement.lang, JSON.parse(element('texts').textContent));
 const map = createMovingMap(element('map'), first);
 const panel = createPanel(language);
 let current = first;
