@@ -202,3 +202,10 @@ export async function seriousFindings(page: Page): Promise<string[]> {
       );
   });
 }
+
+/** Tells a page that its tab is hidden, or shown again. */
+export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);

@@ -8,7 +8,7 @@ import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile, seriousFindings } from './browser.ts';
+import { closeProfiles, type Look, lookAt, openPage, openProfile, seriousFindings, setHidden } from './browser.ts';
 import { areClear } from './live-map.ts';
 
 type Desk = Awaited<ReturnType<typeof newDesk>>;
@@ -27,12 +27,6 @@ describe("a desk's board in a browser", () => {
   const rideNamed = (page: Page, name: string) => page.locator('#board-list > li', { hasText: name });
   const named = (name: string) => ({ passenger: { name } });
   const summary = (page: Page, text: string) => page.locator('#board-summary', { hasText: text }).waitFor();
-
-  const setHidden = (page: Page, hidden: boolean) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, hidden);
 
   it('shows a new ride and its offers without a reload, and keeps the focus and the place of the page', async () => {
     const desk = await newDesk(api);

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { somewhere } from '../support/drivers.ts';
 import { until } from '../support/until.ts';
+import { setHidden } from './browser.ts';
 import { button, heading, hold, press, pressKey, useDrivers } from './drive-phones.ts';
 
 describe("requests and steps on the driver's page", () => {
-  const { online, openRide, rideNow, status, offers, choose, chosen } = useDrivers();
+  const { partner, online, openRide, rideNow, status, offers, choose, chosen } = useDrivers();
 
   async function startTrip(page: Page): Promise<void> {
     await press(page, 'Arrived');
@@ -60,6 +61,17 @@ describe("requests and steps on the driver's page", () => {
     expect(await page.locator('#last-at').textContent()).to.match(/^\d{1,2}:\d\d\s[AP]M$/);
     expect(await page.locator('#connection').textContent()).to.equal('Good');
     await page.locator('#position-sent', { hasText: /^Position: (now|\d+ s ago)$/ }).waitFor();
+  });
+
+  it('a message is marked as seen when the driver looks at the page', async () => {
+    const { page, rideId } = await chosen(somewhere());
+    const seenAt = async () => (await rideNow(rideId)).driverNotes?.[0]?.seenAt;
+    await setHidden(page, true);
+    await partner.post(`/rides/${rideId}/messages`, { text: 'Side entrance' });
+    await page.getByText('Side entrance', { exact: true }).waitFor();
+    expect(await seenAt()).to.equal(undefined);
+    await setHidden(page, false);
+    await until(async () => (await seenAt()) !== undefined);
   });
 
   it('cancels a ride when the button is held, but not when it is tapped', async () => {

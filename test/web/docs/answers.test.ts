@@ -209,6 +209,11 @@ describe('documented answers to partners', () => {
         const { body } = await partner.get(`/rides/${rideId}`);
         saw('DriverMessage', body.messages[0]);
       }
+      if (status === 'completed') {
+        const rating = { stars: 4, comment: 'Friendly driver', at: new Date() };
+        await rides.updateOne({ _id: rideId }, { $set: { rating } });
+        saw('RideRating', (await partner.get(`/rides/${rideId}`)).body.rating);
+      }
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
       saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
       if (status === 'bidding') {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { stepTaken } from '../../../api/drivers/take-step.ts';
 import type { Need } from '../../../shared/base/terms.ts';
+import { drivers } from '../../../shared/drivers/driver.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
@@ -149,6 +150,8 @@ describe('documented answers to drivers', () => {
     const made = await driver.post(`/requests/${rideId}/offers`, terms);
     saw('DriverOfferMade', made);
     await accept(rideId, made.body.offerId);
+    const ratings = { count: 5, sum: 23, rev: 1 };
+    await drivers.updateOne({ _id: driver.driverId }, { $set: { ratings } });
     saw('DriverProfile', await driver.get('/me'));
     saw('DriverAvailability', await driver.post('/me/online', place));
     const note = { number: 1, text: 'Side entrance', at: new Date(), seenAt: new Date() };

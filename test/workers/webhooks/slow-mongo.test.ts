@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { JobResult } from '../../../workers/handler.ts';
 import { deliver } from '../../../workers/webhooks/deliver.ts';
 import { isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { startMongoProxy } from '../../support/mongo-proxy.ts';
@@ -20,7 +21,11 @@ describe('event delivery with a slow MongoDB', () => {
       const rideId = await rideWithEvents(ctx, key, 1);
       proxy.delayAnswers(1_200);
       const run = { pool: 'webhooks', token: 'this run', stopping: new AbortController().signal } as const;
-      expect(await deliver(ctx, { rideId, keyId: key.keyId, seq: 1 }, run)).to.include({ result: 'delivered' });
+      let result: JobResult;
+      // On a slow machine, a claim can become too old before anything is sent under it. The job then runs again.
+      do result = await deliver(ctx, { rideId, keyId: key.keyId, seq: 1 }, run);
+      while ('againInMs' in result);
+      expect(result).to.include({ result: 'delivered' });
       proxy.delayAnswers(0);
       expect(receiver.receipts).to.have.length(1);
       expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);

@@ -102,14 +102,20 @@ async function explainEnd({ rideId, biddingEndsAt }: RequestOnPage): Promise<voi
   if (words) announce(words);
 }
 
+function tellMessages(): void {
+  readMessages(ride, (words) => {
+    announce(words);
+    buzz();
+  });
+}
+// A message that arrived while the driver looked at another app is seen when the driver comes back.
+document.addEventListener('visibilitychange', tellMessages);
+
 function applyRide(next: ShownRide | null): void {
   if (next && ended.has(next.rideId)) return;
   const before = ride;
   ride = next;
-  readMessages(next, (words) => {
-    announce(words);
-    buzz();
-  });
+  tellMessages();
   if (before && before.rideId !== next?.rideId) {
     if (!ended.has(before.rideId)) void showRideEnd(before.rideId);
     if (!next) availability.fetch();
