@@ -65,7 +65,7 @@ describe("requests and steps on the driver's page", () => {
 
   it('a message is marked as seen when the driver looks at the page', async () => {
     const { page, rideId } = await chosen(somewhere());
-    const seenAt = async () => (await rideNow(rideId)).driverNotes?.[0]?.seenAt;
+    const seenAt = async () => (await rideNow(rideId)).messages?.[0].seenAt;
     await setHidden(page, true);
     await partner.post(`/rides/${rideId}/messages`, { text: 'Side entrance' });
     await page.getByText('Side entrance', { exact: true }).waitFor();
