@@ -33,6 +33,7 @@ describe('a text that somebody typed', () => {
   it('is cleaned and isolated in every element and attribute of a page', () => {
     const page = h('p', { title: 'a\u202eb' }, 'سارة', ' +1 202 ', h('input', { type: 'text', value: 'a\u0000b' }));
     expect(renderHtml(page)).to.equal('<p title="ab"><bdi>سارة</bdi> +1 202 <input type="text" value="a b"/></p>');
+    expect(renderHtml(h('bdi', null, 'سارة a\u202eb'))).to.equal('<bdi>سارة ab</bdi>');
     expect(renderHtml(h('p', null, 'سارة +1 202'))).to.equal('<p><bdi>سارة</bdi> +1 202</p>');
     expect(renderHtml(h('p', null, '4.8 ★ سارة علي · $20'))).to.equal('<p>4.8 ★ <bdi>سارة علي</bdi> · $20</p>');
     expect(renderHtml(h('input', { type: 'hidden', value: 'a\u202eb' }))).to.include('a\u202eb');

@@ -10,8 +10,8 @@ export const renderHtml = (page: ComponentChild): string => renderToString(page 
 
 /** Elements whose content is code or whose characters count one by one. */
 const codeElements = new Set<unknown>(['code', 'pre', 'script', 'style']);
-/** Elements that contain no further element. */
-const textElements = new Set<unknown>(['title', 'option', 'textarea']);
+/** Elements that contain no further element, and those whose whole text is isolated already. */
+const textElements = new Set<unknown>(['title', 'option', 'textarea', 'bdi']);
 const shownAttributes = ['title', 'aria-label', 'placeholder', 'alt', 'label'];
 
 type Props = Record<string, unknown>;
@@ -35,16 +35,24 @@ function showTexts(vnode: VNode): void {
 function shownChildren(type: unknown, children: unknown): unknown {
   if (Array.isArray(children)) return children.map((child) => shownChildren(type, child));
   if (typeof children !== 'string') return children;
-  // The whole text is isolated already.
-  if (type === 'bdi') return children;
   if (codeElements.has(type)) return shownCode(children);
   const text = shownLines(children);
   const parts = textElements.has(type) ? [text] : partsByDirection(text);
-  return parts.length === 1 ? text : parts.map((part, index) => (index % 2 === 1 ? h('bdi', null, part) : part));
+  return parts.length === 1 ? text : parts.map((part, index) => (index % 2 === 1 ? shownAlready(part) : part));
+}
+
+let isShown = false;
+
+/** A part of a shown text. It is not shown again, because that would remove what keeps a number in order. */
+function shownAlready(part: string): VNode {
+  isShown = true;
+  const element = h('bdi', null, part);
+  isShown = false;
+  return element;
 }
 
 const { vnode: next } = options;
 options.vnode = (vnode) => {
-  showTexts(vnode as VNode);
+  if (!isShown) showTexts(vnode as VNode);
   next?.(vnode);
 };
