@@ -31,7 +31,7 @@ export async function gatherEvidence(
     rides: (await rides.find({ keyId: { $nin: [...world.past.keyIds] } }).toArray()) as Ride[],
     receipts: world.receivers.receipts,
     copies: world.receivers.copies,
-    copied: new Set([...world.copySecrets.keys()].map((name) => name.replace('/copy', ''))),
+    copied: new Set(world.endpointSecrets.keys()),
     journal,
     fleet,
     faults,
@@ -71,7 +71,7 @@ function secretsOf(world: World): Evidence['secrets'] {
     { what: 'an address', value: canaries.address },
     { what: "a person's address", value: canaries.mailbox },
     ...[...world.shownKeys].map((value) => ({ what: 'an API key', value })),
-    ...[...world.copySecrets.values(), ...[...world.rolledSecrets.values()].flat()].map((value) => ({
+    ...[...world.endpointSecrets.values(), ...[...world.rolledSecrets.values()].flat()].map((value) => ({
       what: 'a signing secret',
       value,
     })),

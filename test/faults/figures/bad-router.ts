@@ -42,7 +42,7 @@ const wrongAnswers = (elsewhere: string): Record<string, RequestListener> => ({
 /** Test rides under way, while the routing server answers well and badly in turns. */
 export const badRouter: Figure = {
   name: 'routing',
-  promise: 'A routing server that is slow, dead or wrong slows down no request, and every ride goes on',
+  promise: 'No request is slower with a slow, dead or wrong routing server, and every ride is completed',
   goal: `requests at most ${mostSlowerMs} ms slower (p50 and p99), no process ends, memory grows by at most ${mostGrownBytes / 2 ** 20} MB`,
   async measure(run) {
     const turns = run.short ? 2 : 6;

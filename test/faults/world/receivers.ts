@@ -59,9 +59,12 @@ const signatureAgeMs = 60_000;
 
 /**
  * Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key, or of
- * the endpoint `KEY/copy`.
+ * its further endpoint.
  */
-export async function startReceivers(secretsOf: (keyId: string) => string[], random: Random): Promise<Receivers> {
+export async function startReceivers(
+  secretsOf: (keyId: string, ofEndpoint: boolean) => string[],
+  random: Random,
+): Promise<Receivers> {
   const receipts: Receipt[] = [];
   const copies: Receipt[] = [];
   const asked: Receipt[] = [];
@@ -71,7 +74,7 @@ export async function startReceivers(secretsOf: (keyId: string) => string[], ran
     const [, manner = '', keyId = '', copy] = new URL(request.url ?? '/', 'http://receiver').pathname.split('/');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(copy ? `${keyId}/copy` : keyId));
+    const receipt = receiptOf(request, keyId, Buffer.concat(chunks), () => secretsOf(keyId, copy !== undefined));
     const isEvent = receipt.kind === 'event' && !copy;
     (isEvent ? receipts : copy ? copies : asked).push(receipt);
     void checkSuccessor(receipt);

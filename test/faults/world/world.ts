@@ -77,8 +77,8 @@ export interface World {
   newDriver(car: Car): Promise<FleetDriver>;
   /** Creates a key with this kind of receiver; `none` means no webhook URL. `copied` adds a further endpoint. */
   newKey(options?: { mode?: Mode; manner?: Manner | 'none'; copied?: boolean }): Promise<NewKey>;
-  /** The signing secrets of the further endpoints, by `KEY/copy`. */
-  copySecrets: Map<string, string>;
+  /** The signing secrets of the keys' further endpoints, by key id. */
+  endpointSecrets: Map<string, string>;
   /** The folder of the processes' logs. */
   logDir: string;
   /** The folder of Redis's data. */
@@ -120,9 +120,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const driverKeys = new Set<string>();
   const manners = new Map<string, Manner | 'none'>();
   const rolledSecrets = new Map<string, string[]>();
-  const copySecrets = new Map<string, string>();
+  const endpointSecrets = new Map<string, string>();
   const receivers = await startReceivers(
-    (keyId) => [copySecrets.get(keyId) ?? keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
+    (keyId, ofEndpoint) =>
+      ofEndpoint
+        ? [endpointSecrets.get(keyId) ?? '']
+        : [keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
     seededRandom(options.seed ?? 1),
   );
   const mail = await startMailBox();
@@ -179,7 +182,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     past,
     keys,
     rolledSecrets,
-    copySecrets,
+    endpointSecrets,
     shownKeys: new Set(),
     manners,
     driverKeys,
@@ -199,7 +202,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const endpoint = { endpointId: newEndpointId(), keyId: key.keyId, accountId: account._id };
         const events = ['offer.received', 'ride.status'] as const;
         const added = await addEndpoint(config, endpoint, { url: receivers.copyUrlOf(key.keyId), events: [...events] });
-        copySecrets.set(`${key.keyId}/copy`, added?.signingSecret ?? '');
+        endpointSecrets.set(key.keyId, added?.signingSecret ?? '');
       }
       return key;
     },
