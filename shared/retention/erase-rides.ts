@@ -90,12 +90,12 @@ const erasure = [
  * Erases the personal data of the given rides; skips rides that have not ended or have unsettled events. That is:
  * the fields of the request that fields.ts marks, addresses, drivers' names, phones and cars, the drivers who were asked, all
  * offers except the accepted one with their events, the ids of clients' requests, the Idempotency-Key (a
- * hash stays until it expires), search terms, track token, PIN, messages to the
- * driver, requests for help, the comment of a rating, last position, the bodies of events, the contents of attempts, and the numbers and texts of messages. Coordinates keep two decimals (about a kilometre).
- * Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
+ * hash stays until it expires), search terms, track token, PIN, messages to the driver, requests for help, the comment
+ * of a rating, last position, the bodies of events, the contents of attempts, and the numbers and texts of messages.
+ * Coordinates keep two decimals (about a kilometre). Price, distance, `autoAccept`, times and outcomes stay. An erased ride takes less than 2 kB.
  *
- * Of the changes of a ride, only a rating can be made after its end, and none after the erasure. Attempts are erased first, so that a ride counts as
- * erased only when all of it is. Idempotent. Resolves with the number of erased rides.
+ * After its end, a ride can only be rated, and after its erasure not even that, so no other write conflicts. Attempts
+ * are erased first, so that a ride counts as erased only when all of it is. Idempotent. Resolves with the number of erased rides.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   if (rideIds.length === 0) return 0;

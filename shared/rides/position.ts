@@ -66,7 +66,7 @@ export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> &
     road?: { line: string; joinAt: Date | number };
   };
 
-/** The end of the leg of a ride that moves, has moved, or gets its driver next. */
+/** The end of the ride's present or last leg; while it is bidding, of its first one. */
 export const legEnd = (status: RideState['status']): Route['to'] =>
   status === 'bidding' || status === 'driver_arriving' || status === 'arrived' ? 'pickup' : 'destination';
 

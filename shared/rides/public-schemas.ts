@@ -145,13 +145,13 @@ export const rideRating = objectSchema(
     comment: {
       type: 'string',
       maxLength: longestComment,
-      description: 'What the passenger wrote. Absent without a text, and once the ride is erased.',
+      description: 'The passenger’s comment. Absent if there is none, or once the ride is erased.',
     },
     at: unixMs('When the ride was rated'),
   },
   {
     title: 'RideRating',
-    description: 'How the passenger rated the ride on the live map. Absent until then.',
+    description: 'The passenger’s rating of the ride. Absent until the passenger has rated it.',
     optional: ['comment'],
   },
 );

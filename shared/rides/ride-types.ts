@@ -134,7 +134,7 @@ export interface DriverNote extends Partial<Origin> {
   seenAt?: Date;
 }
 
-/** How the passenger rated a ride on its live map, from 1 to 5 stars. */
+/** The passenger's rating of a ride: 1 to 5 stars. */
 export interface RideRating {
   stars: number;
   comment?: string;

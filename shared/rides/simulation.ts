@@ -76,7 +76,10 @@ export function simulatedTimers(
   return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / simulationSpeed) }] : [];
 }
 
-/** The simulated driver's start, or the place beside it: 1.2 km from the pickup, in a direction derived from the ride's id. */
+/**
+ * Where the simulated driver starts, unless a road near this point is known: 1.2 km from the pickup, in a direction
+ * derived from the ride's id.
+ */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
   return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
 }

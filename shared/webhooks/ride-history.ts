@@ -30,7 +30,7 @@ export interface EventDelivery {
 export interface HistoryEntry extends Partial<Origin> {
   /** Unique within the ride. Identifies this entry in the URL of the ride's page. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'word' | 'help' | 'rating';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'change' | 'status' | 'message' | 'note' | 'help' | 'rating';
   at: Date;
   offer?: Offer;
   /** The new status of an entry whose kind is `status`. */
@@ -39,7 +39,7 @@ export interface HistoryEntry extends Partial<Origin> {
   fields?: string[];
   /** The text message of an entry whose kind is `message`. */
   message?: ShownMessage;
-  /** When the driver saw the message of an entry whose kind is `word`. */
+  /** When the driver saw the message of an entry whose kind is `note`. */
   seenAt?: Date;
   /** The event that was sent, and every attempt to deliver it, oldest first. */
   event?: RideEvent;
@@ -87,9 +87,9 @@ export function historyOf(
     ...withdrawals(ride),
     ...lastRaise(ride),
     ...changesOf(ride),
-    ...wordsOf(ride),
+    ...notesOf(ride),
     ...helpOf(ride),
-    ...ratingOf(ride),
+    ...ratingEntry(ride),
     ...texts,
   ];
   return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
@@ -138,16 +138,16 @@ const changesOf = ({ changes = [] }: RideWithHistory): HistoryEntry[] =>
   changes.map((change) => ({ id: `change-${change.at.getTime()}`, kind: 'change', ...change, deliveries: [] }));
 
 /** The messages to the driver. Their texts are with the facts of the ride. */
-const wordsOf = ({ driverNotes = [] }: RideWithHistory): HistoryEntry[] =>
+const notesOf = ({ driverNotes = [] }: RideWithHistory): HistoryEntry[] =>
   driverNotes.map(({ number, at, by, requestId, seenAt }) => ({
-    ...{ id: `word-${number}`, kind: 'word', at, by, requestId, seenAt },
+    ...{ id: `note-${number}`, kind: 'note', at, by, requestId, seenAt },
     deliveries: [],
   }));
 
 const helpOf = ({ helpAskedAt = [] }: RideWithHistory): HistoryEntry[] =>
   helpAskedAt.map((at) => ({ id: `help-${at.getTime()}`, kind: 'help', at, deliveries: [] }));
 
-const ratingOf = ({ rating }: RideWithHistory): HistoryEntry[] =>
+const ratingEntry = ({ rating }: RideWithHistory): HistoryEntry[] =>
   rating ? [{ id: 'rating', kind: 'rating', at: rating.at, deliveries: [] }] : [];
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');

@@ -30,7 +30,7 @@ describe("a guest's ride", () => {
     const booked = await press('', {
       key: /name="key" value="([^"]+)"/.exec(html)?.[1] ?? '',
       ...{ from: `${place.lat}, ${place.lng}`, to: '-33.42, -70.61', when: 'now', fare: '20' },
-      ...{ passenger: 'Ana Rojas', phone: guest, passengerLocale: 'es', texts: 'yes', contact: relative, pin: 'yes' },
+      ...{ passenger: 'Ana Rojas', phone: guest, passengerLocale: 'es', texting: 'yes', contact: relative, pin: 'yes' },
       ...{ car: 'regular', passengers: '1', rideType: 'standard' },
     });
     const rideId = new URL(booked, service.url).searchParams.get('booked') ?? '';

@@ -42,7 +42,7 @@ const moreFields = [
   'passengerName',
   'passengerPhone',
   'passengerLocale',
-  'texts',
+  'texting',
   'contact',
   'pin',
   'reference',

@@ -90,7 +90,7 @@ const fieldsOfPaths: Record<string, readonly [field: RideField, label: string]> 
   passengerCount: ['passengerCount', 'The number of passengers'],
   'passenger.name': ['passengerName', 'The name of the passenger'],
   'passenger.phone': ['passengerPhone', 'The phone of the passenger'],
-  'notify.contacts.0.phone': ['contact', 'The phone number'],
+  'notify.contacts.0.phone': ['contact', 'The phone of the relative'],
   'passenger.locale': ['passengerLocale', 'The language of the passenger'],
   reference: ['reference', 'The reference'],
   notes: ['notes', 'The note'],

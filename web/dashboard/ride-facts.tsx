@@ -90,7 +90,7 @@ export const LabelledFacts = ({ ride }: { ride: GivenFields }) => (
   </>
 );
 
-/** What the passenger answered on the live map. */
+/** The passenger's rating of the ride. */
 export const RatingFacts = ({ ride: { rating } }: { ride: Pick<Ride, 'rating'> }) =>
   rating ? (
     <>

@@ -14,7 +14,7 @@ const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
   raise: 'Fare raised',
   change: 'Ride changed',
   message: 'Text message',
-  word: 'Message to the driver',
+  note: 'Message to the driver',
   help: 'Asked for help',
   rating: 'Rated',
 };
@@ -191,7 +191,7 @@ function aboutEntry({ kind, offer, by, requestId, message, seenAt }: HistoryEntr
   const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
   const price = offer && moneyText(offer.price);
   const request = requestId && `request ${requestId.slice(0, 8)}…`;
-  const seen = kind === 'word' && (seenAt ? 'seen' : 'not seen yet');
+  const seen = kind === 'note' && (seenAt ? 'seen' : 'not seen yet');
   return [price, seen, who, request].filter(Boolean).join(' · ');
 }
 

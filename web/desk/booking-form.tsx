@@ -189,7 +189,7 @@ function More(shown: Shown) {
   const { values, faults } = shown;
   const names = [
     'passengerLocale',
-    'texts',
+    'texting',
     'contact',
     'pin',
     'rideType',

@@ -171,7 +171,7 @@ export function driveWords({ locale, text }: DriveLanguage) {
       return [needsWords(ride), ...labelled, ride.notes].filter(Boolean).join('. ');
     },
 
-    /** How long ago the service received the position; null if it has not yet. */
+    /** `agoMs`: how old the last position is that the service received; null before the first one. */
     positionWords(agoMs: number | null): string {
       if (agoMs === null) return text('position.none');
       if (agoMs < 5_000) return text('position.now');

@@ -1,20 +1,19 @@
-import { languages } from '../../shared/messages/texts.ts';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
+import { isLanguage, languageNames } from './languages.ts';
 import type { RideField } from './ride-request.ts';
 
 type Option = readonly [value: string, words: string];
 
-/** The languages of messages and live maps, each by its own name, and the given one (BCP 47). */
+/** The languages of messages and live maps, and the present one (BCP 47) if it is none of them. */
 export function languageOptions(locale = ''): readonly Option[] {
-  const offered = ['', ...Object.keys(languages)];
-  const all = offered.includes(locale) ? offered : [...offered, locale];
-  return all.map((tag) => [tag, tag && nameOf(tag)] as const).map(([tag, name]) => [tag, name || 'Not named']);
+  const offered: Option[] = [['', 'Not set'], ...Object.entries(languageNames)];
+  return locale && !isLanguage(locale) ? [...offered, [locale, nameOf(locale)]] : offered;
 }
 
 const nameOf = (tag: string): string =>
   (new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag).replace(/^./u, (first) => first.toUpperCase());
 
-const textOptions: readonly Option[] = [
+const textingOptions: readonly Option[] = [
   ['', 'Key’s default'],
   ['yes', 'Text the passenger'],
   ['no', 'No text messages'],
@@ -24,15 +23,15 @@ const pinOptions: readonly Option[] = [
   ['yes', 'Needed at the start'],
 ];
 
-/** How the passenger and a relative are told of the ride, and how the driver recognizes the passenger. */
+/** The passenger's language, text messages to the passenger and a relative, and the PIN. */
 export function PassengerFields({
   values,
   faults,
 }: {
-  values: Record<Extract<RideField, 'passengerLocale' | 'texts' | 'contact' | 'pin'>, string>;
+  values: Record<Extract<RideField, 'passengerLocale' | 'texting' | 'contact' | 'pin'>, string>;
   faults: Faults;
 }) {
-  const { passengerLocale, texts, contact, pin } = values;
+  const { passengerLocale, texting, contact, pin } = values;
   return (
     <>
       <ChoiceField
@@ -42,7 +41,7 @@ export function PassengerFields({
         options={languageOptions(passengerLocale)}
         faults={faults}
       />
-      <ChoiceField name="texts" label="Text messages" value={texts} options={textOptions} faults={faults} />
+      <ChoiceField name="texting" label="Text messages" value={texting} options={textingOptions} faults={faults} />
       <TextField
         name="contact"
         label="Text a relative"

@@ -43,7 +43,7 @@ export const firstValues = {
   passengerPhone: '',
   passengerLocale: '',
   /** Whether the passenger gets text messages: `yes`, `no`, or empty for the key's default. */
-  texts: '',
+  texting: '',
   /** The phone number of a relative, who is texted. */
   contact: '',
   /** `yes` if the trip starts only with the passenger's PIN. */
@@ -88,7 +88,7 @@ export function requestBody(text: (field: RideField) => string) {
       locale: typed('passengerLocale'),
     }),
     notify: orNone({
-      passenger: typed('texts') ? typed('texts') === 'yes' : undefined,
+      passenger: typed('texting') ? typed('texting') === 'yes' : undefined,
       contacts: typed('contact') ? [{ phone: typed('contact') }] : undefined,
     }),
     pin: typed('pin') ? true : undefined,

@@ -47,7 +47,7 @@ export async function countRatingsOf(driverId: string, pace: Pace): Promise<void
   const owed = await rides.find(marked, { projection: { _id: 1 }, ...committedReads() }).toArray();
   const driver = await drivers.findOne({ _id: driverId }, { projection: { ratings: 1 }, ...committedReads() });
   await pace();
-  // A condition that the index can answer alone, unlike `$exists`.
+  // For `$exists`, MongoDB would also read each ride. This condition needs only the index.
   const rated = { 'driver.driverId': driverId, mode: 'live', 'rating.at': { $gt: new Date(0) } } as const;
   const last = await rides
     .find<{ rating: Pick<NonNullable<Ride['rating']>, 'stars'> }>(rated, {

@@ -146,11 +146,11 @@ export type CancelledBy = 'partner' | 'driver' | 'timeout';
 
 export type CancelReason = 'no_offers' | 'no_show' | 'no_progress' | 'driver' | 'partner';
 
-/** How the passenger rated the ride on the live map. Absent until then. */
+/** The passenger’s rating of the ride. Absent until the passenger has rated it. */
 export type RideRating = {
   /** The stars, 5 for the best ride. */
   stars: number;
-  /** What the passenger wrote. Absent without a text, and once the ride is erased. */
+  /** The passenger’s comment. Absent if there is none, or once the ride is erased. */
   comment?: string;
   /** When the ride was rated, as Unix time in milliseconds. */
   at: number;

@@ -76,7 +76,7 @@ describe('the request of the console’s form', () => {
       passengerCount: '3',
       passengerName: 'Ada Byron',
       passengerLocale: 'pt-BR',
-      texts: 'no',
+      texting: 'no',
       pin: 'yes',
       reference: ' RES-20332 ',
       notes: 'Side door',

@@ -21,7 +21,7 @@ describe('booking a ride at the desk', () => {
   it('the form books a ride with all its fields, with the key of the desk', async () => {
     const rideId = await book({
       ...{ passenger: ' Ada Lovelace ', phone: '+12025550143', notes: 'Side door', reference: 'RES-20332' },
-      ...{ passengerLocale: 'es', texts: 'yes', contact: '+12025550144', pin: 'yes' },
+      ...{ passengerLocale: 'es', texting: 'yes', contact: '+12025550144', pin: 'yes' },
       ...{ car: 'comfort', passengers: '3', fare: '$31.40', rebid: 'rebid', need_pet: 'yes', need_wheelchair: 'yes' },
     });
     const ride = await storedRide(rideId);

@@ -251,10 +251,10 @@ class _RideRating(TypedDict):
 
 
 class RideRating(_RideRating, total=False):
-    """How the passenger rated the ride on the live map. Absent until then."""
+    """The passenger’s rating of the ride. Absent until the passenger has rated it."""
 
     comment: str
-    """What the passenger wrote. Absent without a text, and once the ride is erased."""
+    """The passenger’s comment. Absent if there is none, or once the ride is erased."""
 
 
 class _ListedRidePickup(TypedDict):
