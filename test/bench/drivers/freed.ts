@@ -12,6 +12,8 @@ import { area } from './fleet.ts';
 
 const count = 1_000;
 const openRides = 100;
+/** Rides are created this far apart, so their rounds, which are 30 s apart in the end, are spread as those of any 100 rides. */
+const betweenRidesMs = 300;
 const betweenMs = 200;
 const limitMs = 30_000;
 
@@ -38,6 +40,7 @@ export const freed: Measurement = async ({ stack, quick, say }) => {
     const body = JSON.stringify({ pickup, destination: pointAt(pickup, 2, 0), fare: 20 });
     const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
     assertCount(201, (await fetch(`${url}/v1/rides`, init)).status, 'freed: status of a creation');
+    await setTimeout(betweenRidesMs);
   }
 
   const probes = await hireDrivers(quick ? 60 : 300, 2, 'regular');

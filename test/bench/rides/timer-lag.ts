@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { Queue } from 'bullmq';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
@@ -6,6 +7,7 @@ import { nextStep, simulatedOffer } from '../../../shared/rides/simulation.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
+import type { Program } from '../measured/program.ts';
 import type { Figure } from '../report.ts';
 import { actor, type Stack } from '../stack.ts';
 import { median, percentile } from '../statistics.ts';
@@ -16,7 +18,7 @@ const backlogs = [0, 10_000, 100_000];
 /**
  * The lag of the simulated driver's steps: the event's `at` minus the timer's `dueAt`, both on MongoDB's clock.
  * Measured for a step that follows another action, with different numbers of delayed jobs in the same queue, and for a
- * step whose job was added by a full sweep.
+ * step whose job was added by a full sweep. Beside it, the lag of a bare worker's delayed jobs on the same Redis.
  */
 export const timerLag: Measurement = async (bench) => {
   const { stack } = bench;
@@ -24,6 +26,9 @@ export const timerLag: Measurement = async (bench) => {
   const [key] = (await newKeys(1, 'test')) as [BenchKey];
   bench.say('timer lag: warm-up');
   await lagsAfterAction(stack, key, perSecond * 2);
+  const bare = await stack.start('floor', 'test/bench/floor/lag.js');
+  const bareQueue = new Queue('bare', { connection: stack.redis, skipVersionCheck: true });
+  await bareLags(bare, bareQueue, perSecond * 2);
   const figures: Figure[] = [];
   const p99s: number[] = [];
   for (const [index, backlog] of backlogs.entries()) {
@@ -31,8 +36,17 @@ export const timerLag: Measurement = async (bench) => {
     await addDelayed(stack, backlog - (backlogs[index - 1] ?? 0));
     const name = `timer lag with ${backlog.toLocaleString('en-US')} other delayed jobs`;
     const rounds = await measureRounds(bench, name, (count) => lagsAfterAction(stack, key, count));
-    figures.push(...figuresOf(name, rounds));
-    p99s.push(median(rounds.map((lags) => percentile(lags, 0.99))));
+    const bareRounds = await measureRounds(bench, `${name}, a bare worker`, (count) =>
+      bareLags(bare, bareQueue, count),
+    );
+    const p99 = median(rounds.map((lags) => percentile(lags, 0.99)));
+    const bareP99 = median(bareRounds.map((lags) => percentile(lags, 0.99)));
+    figures.push(
+      ...figuresOf(name, rounds),
+      { name: `${name}, p99 of a bare worker`, unit: 'ms', service: [bareP99] },
+      { name: `${name}, p99 more than a bare worker`, unit: 'ms', service: [p99 - bareP99], goal: '<= 10' },
+    );
+    p99s.push(p99);
   }
   const [service, floor] = [[Math.max(...p99s)], [Math.min(...p99s)]];
   const spread: Figure = {
@@ -91,6 +105,19 @@ async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Prom
   if (step !== 'accept') throw new Error('timer lag: the script does not accept after the offer');
   await setTimeout(startMs + (count * 1_000) / perSecond + afterMs + 1_000 - Date.now());
   return readLags(stack, count, 2, ({ events }) => (events[0]?.at.getTime() ?? 0) + afterMs);
+}
+
+/** The lags of jobs without work, which are due at the same rate. Their worker only notes when each starts. */
+async function bareLags(worker: Program, queue: Queue, count: number): Promise<number[]> {
+  const afterMs = 2_000;
+  for (let index = 0; index < count; index++) {
+    await queue.add('bare', { dueMs: Date.now() + afterMs }, { delay: afterMs });
+    await setTimeout((Math.random() * 2_000) / perSecond);
+  }
+  await setTimeout(afterMs + 1_000);
+  const lags = await worker.ask<number[]>('lags');
+  assertCount(count, lags.length, 'timer lag: jobs of the bare worker');
+  return lags;
 }
 
 /**
