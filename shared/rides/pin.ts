@@ -32,7 +32,7 @@ export async function applyWithPin(
     origin,
   );
   if (changed?.result.isWrong) throw new AppError('wrong_pin');
-  return changed && changed.ride;
+  return changed?.ride ?? null;
 }
 
 /**
