@@ -160,8 +160,8 @@ export function driveWords({ locale, text }: DriveLanguage) {
     pickupWords,
     specialWords,
 
-    /** `About 5 min`. Empty while the car does not drive. */
-    etaWords: ({ eta }: Pick<ShownRide, 'eta'>): string => (eta ? text('eta', { minutes: eta.minutes }) : ''),
+    /** `About 5 min`. Empty while the car does not drive, and once it should be there. */
+    etaWords: ({ eta }: Pick<ShownRide, 'eta'>): string => (eta?.minutes ? text('eta', { minutes: eta.minutes }) : ''),
 
     /** The needs of the driver's ride, the fields that have only a label, and the partner's notes; empty if there are none. */
     notesOf(ride: Pick<ShownRide, 'needs' | 'notes'> & Partial<Record<LabelledName, unknown>>): string {

@@ -57,7 +57,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
         <p>
           <bdi>{placeWords(stop)}</bdi>
         </p>
-        {ride.eta && <p class="quiet">{texts.etaWords(ride)}</p>}
+        {texts.etaWords(ride) && <p class="quiet">{texts.etaWords(ride)}</p>}
         {ride.pickupAt && stop === ride.pickup && (
           <p class="quiet">{texts.pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
         )}
