@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
+import { connectSubscriberRedis } from '../../shared/base/redis/redis.ts';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -65,7 +66,7 @@ describe('POST /rides/:rideId/accept', () => {
       await (await jobFor(api.ctx, pool, id))?.remove();
     }
     let isWoken = false;
-    const wake = subscribeToRideChanges(api.ctx);
+    const wake = subscribeToRideChanges(connectSubscriberRedis(api.ctx.config.secrets.redisUrl, api.ctx.log));
     wake.onRideChange((changed) => {
       isWoken ||= changed === rideId;
     });

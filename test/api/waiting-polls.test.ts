@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
 import { type PollTarget, waitingPolls } from '../../api/streams/waiting-polls.ts';
+import { connectSubscriberRedis } from '../../shared/base/redis/redis.ts';
 import { publishRideChange, subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newRide } from '../support/rides.ts';
@@ -12,7 +13,7 @@ import { until } from '../support/until.ts';
 /** Serves long polls. The path `ACCOUNT/KEY` waits for events of the key, `ACCOUNT/KEY/RIDE` for those of the ride. */
 async function startPolls(most?: { perKey: number; perAccount: number }) {
   const ctx = await testContext();
-  const wake = subscribeToRideChanges(ctx);
+  const wake = subscribeToRideChanges(connectSubscriberRedis(ctx.config.secrets.redisUrl, ctx.log));
   const polls = waitingPolls(ctx, wake, most);
   let asked = 0;
   const part = testPart({

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { ConfigError, readConfig } from '../../shared/base/config.ts';
+import { readConfig } from '../../shared/base/config.ts';
+import { ConfigError } from '../../shared/base/errors.ts';
 
 const secretsKey = Buffer.alloc(32, 7).toString('base64');
 const production: NodeJS.ProcessEnv = {

@@ -3,14 +3,9 @@ import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId, newRideId, newTrackToken } from '../../shared/base/ids.ts';
 import { connectRedis } from '../../shared/base/redis/redis.ts';
 import { cellsAt, wideCellsAround, wideCellsAt } from '../../shared/drivers/cells.ts';
-import {
-  type DriverPosition,
-  goOffline,
-  goOnline,
-  markSilentUnavailable,
-  positions,
-  writeReports,
-} from '../../shared/drivers/positions.ts';
+import { goOffline, goOnline, markSilentUnavailable } from '../../shared/drivers/change-availability.ts';
+import { writeReports } from '../../shared/drivers/position-reports.ts';
+import { type DriverPosition, positions } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { declineRequest } from '../../shared/rides/driver/driver-actions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';

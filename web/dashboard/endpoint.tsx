@@ -1,14 +1,12 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
+import { type EndpointFacts, findEndpoint, type OwnedEndpoint } from '../../shared/keys/endpoints.ts';
 import {
-  type EndpointFacts,
   endpointSecretVersion,
-  findEndpoint,
-  type OwnedEndpoint,
   rollEndpointSecret,
   turnEndpoint,
   viewEndpointSecret,
-} from '../../shared/keys/endpoints.ts';
+} from '../../shared/keys/manage-endpoints.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { ButtonLink, Fact, LinkButton, Secret, Section } from '../kit/blocks.tsx';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { positions, type Report, writeReports } from '../../../shared/drivers/positions.ts';
+import { type Report, writeReports } from '../../../shared/drivers/position-reports.ts';
+import { positions } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
