@@ -41,18 +41,6 @@ describe('auto-accept', () => {
     expect(await run(rideId)).to.deep.equal({ result: 'stale' });
   });
 
-  it('an offer within the limits adds the auto-accept job, and the sweeper adds it again if it is lost', async () => {
-    const tester = await api.partner('test');
-    const noOffers = { 'x-service-test-scenario': 'no_offers' };
-    const { rideId } = (await tester.createRide({ autoAccept: limits }, noOffers)).body;
-    await offerOn(api.ctx, rideId);
-    const job = () => jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' });
-    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
-    await (await job())?.remove();
-    await sweep(api.ctx, { everything: true });
-    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
-  });
-
   /** Creates a ride with one offer within the limits, from a driver who is on another ride. */
   async function rideOfBusyDriver() {
     const driver = newDriver();

@@ -11,17 +11,6 @@ import { endBidding, jobFor, makeDue, outcomeOf, storedRide } from '../../suppor
 describe('the bidding time', () => {
   const ctx = useTestContext();
 
-  it('bidding lasts 10 minutes by default, and its end has a job', async () => {
-    const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
-    const ride = await storedRide(rideId);
-    expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
-    expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
-    expect(ride.nextDueAt).to.deep.equal(ride.biddingEndsAt);
-    const job = await jobFor(ctx, 'bidding', { rideId, timer: 'expire' });
-    expect(job?.data).to.deep.equal({ rideId, timer: 'expire' });
-    expect((job?.timestamp ?? 0) + (job?.opts.delay ?? 0)).to.equal(ride.biddingEndsAt.getTime());
-  });
-
   it('the end of bidding cancels a ride by timeout, with one event and no remaining timer', async () => {
     const rideId = await newRide(ctx);
     await endBidding(rideId);
