@@ -106,9 +106,9 @@ export const sentEventSchemas = {
 
 export type EventBody<Name extends SentEvent> = Shape<(typeof sentEventSchemas)[Name]>;
 
-const trackUrlExample = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
-const offerExample = {
-  offerId: 'offer_5Jt2WmKx8QbR1vZc',
+export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
+export const exampleOffer: Shape<typeof field.offerSchema> = {
+  offerId: field.offerSchema.properties.offerId.examples[0],
   price: 24.5,
   etaMinutes: 3,
   driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
@@ -119,10 +119,10 @@ export const eventExamples: { [Name in SentEvent]: EventBody<Name> } = {
   'offer.received': {
     event: 'offer.received',
     rideId: field.rideId.examples[0],
-    offer: offerExample,
+    offer: exampleOffer,
     offersCount: 1,
     fare: 24.5,
-    trackUrl: trackUrlExample,
+    trackUrl: exampleTrackUrl,
     at: 1_795_269_602_118,
     reference: given.reference.examples[0],
     testMode: true,
@@ -134,7 +134,7 @@ export const eventExamples: { [Name in SentEvent]: EventBody<Name> } = {
     status: 'driver_arriving',
     fare: 24.5,
     driver: { name: 'Alex Rivera', phone: '+12025550143', plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
-    trackUrl: trackUrlExample,
+    trackUrl: exampleTrackUrl,
     at: 1_795_269_605_127,
     agreedPrice: 24.5,
     reference: given.reference.examples[0],
@@ -144,12 +144,12 @@ export const eventExamples: { [Name in SentEvent]: EventBody<Name> } = {
   'offer.withdrawn': {
     event: 'offer.withdrawn',
     rideId: field.rideId.examples[0],
-    offer: offerExample,
+    offer: exampleOffer,
     fare: 24.5,
-    trackUrl: trackUrlExample,
+    trackUrl: exampleTrackUrl,
     at: 1_795_269_603_412,
     reference: given.reference.examples[0],
     testMode: true,
-    eventId: withdrawnEventId(field.rideId.examples[0], offerExample.offerId),
+    eventId: withdrawnEventId(field.rideId.examples[0], exampleOffer.offerId),
   },
 };

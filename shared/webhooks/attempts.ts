@@ -1,10 +1,9 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { firstAttemptId } from '../base/ids.ts';
-import { collection, recordSchema } from '../base/mongo/collection.ts';
+import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import type { Mode } from '../base/terms.ts';
-import { type SentEvent, sentEvents } from '../base/terms.ts';
+import { type Mode, type SentEvent, sentEvents } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
 import type { DeliveryOutcome, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
@@ -191,45 +190,36 @@ export async function insertUntilDuplicate(records: readonly AttemptRecord[]): P
   try {
     return (await attempts.insertMany([...records], { ordered: true })).insertedCount;
   } catch (error) {
-    const { MongoBulkWriteError } = mongoose.mongo;
-    if (error instanceof MongoBulkWriteError && error.code === duplicateKey) return error.insertedCount;
+    if (isDuplicate(error)) return (error as mongoose.mongo.MongoBulkWriteError).insertedCount;
     throw error;
   }
 }
 
-const duplicateKey = 11_000;
-
-/** The attempts of a ride, oldest first: of its events, and redeliveries. Empty for a ride of another account. */
-export async function attemptsOfRide(
-  rideId: string,
+/** Attempts of a ride of the account, oldest first. Empty for a ride of another account. */
+const findOfRide = <Found extends object>(
+  filter: { rideId: string } & mongoose.mongo.Filter<AttemptRecord>,
   { accountId }: AccountOwner,
-): Promise<Omit<AttemptRecord, 'claim'>[]> {
-  const options = { projection: { claim: 0 }, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
-  return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
-}
-
-/**
- * The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. Empty for a
- * ride of another account.
- */
-export async function resendsOfRide(rideId: string, { accountId }: AccountOwner): Promise<AttemptSummary[]> {
-  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
-  return attempts
-    .find<AttemptSummary>(
-      { rideId, accountId, kind: 'redelivery', endpointId: { $exists: false } },
-      { ...options, ...timeLimit() },
-    )
+  options: { projection: object; limit: number },
+): Promise<Found[]> =>
+  attempts
+    .find<Found>({ ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() })
     .toArray();
-}
 
-/** The attempts of one event of a ride, oldest first. Empty for a ride of another account. */
-export async function attemptsOfEvent(
+/** All attempts of a ride: of its events, and redeliveries. */
+export const attemptsOfRide = (rideId: string, owner: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>[]> =>
+  findOfRide({ rideId }, owner, { projection: { claim: 0 }, limit: mostOfRide });
+
+/** The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. */
+export const resendsOfRide = (rideId: string, owner: AccountOwner): Promise<AttemptSummary[]> => {
+  const filter = { rideId, kind: 'redelivery', endpointId: { $exists: false } } as const;
+  return findOfRide(filter, owner, { projection: summary, limit: mostOfRide });
+};
+
+/** The attempts of one event of a ride. */
+export const attemptsOfEvent = (
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId }: AccountOwner,
-): Promise<AttemptSummary[]> {
-  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfEvent, hint: ofRide } as const;
-  return attempts.find<AttemptSummary>({ rideId, accountId, seq }, { ...options, ...timeLimit() }).toArray();
-}
+  owner: AccountOwner,
+): Promise<AttemptSummary[]> => findOfRide({ rideId, seq }, owner, { projection: summary, limit: mostOfEvent });
 
 /**
  * The attempts of an account that match the filters, newest first. Pages that are read with `after` show each attempt
@@ -242,7 +232,7 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
     accountId,
     ...(keyId !== undefined && { keyId }),
     outcome: { $in: [outcome].flat() },
-    event: { $in: event ? [event] : eventNames },
+    event: { $in: event ? [event] : sentEvents },
     _id: idRange(filters),
   } as mongoose.mongo.Filter<AttemptRecord>;
   const options = {
@@ -253,8 +243,6 @@ export async function listAttempts({ accountId }: AccountOwner, filters: Attempt
   } as const;
   return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
 }
-
-export const eventNames: readonly SentEvent[] = sentEvents;
 
 /** Every id has an underscore at this place, and a backtick is the next character in text order. */
 const afterAllIds = 'att`';
