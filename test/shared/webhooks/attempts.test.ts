@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
-  type AttemptFilters,
   type AttemptSummary,
   attemptOf,
   attempts,
   attemptsOfEvent,
   attemptsOfRide,
-  listAttempts,
   recordedOutcomes,
 } from '../../../shared/webhooks/attempts.ts';
+import { type AttemptFilters, listAttempts } from '../../../shared/webhooks/list-attempts.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
 import { plansOf } from '../../support/plans.ts';
 import { useTestContext } from '../../support/service.ts';
