@@ -1,6 +1,5 @@
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accounts } from '../../../shared/accounts/account.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
-import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { summableUntil } from '../../../shared/usage/days.ts';
@@ -74,8 +73,6 @@ export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<Us
 interface WithId {
   _id: string;
 }
-
-const accounts = collection<WithId>(AccountModel);
 
 /**
  * Yields each document of a collection together with the document that has the same id in a second collection. Reads
