@@ -22,12 +22,6 @@ describe("the dashboard's list of rides", () => {
   const ridesIn = (html: string) =>
     hrefsIn(html).flatMap((href) => /^\/dashboard\/rides\/(ride_\w+)$/.exec(href)?.[1] ?? []);
 
-  it('without a session, the list redirects to the sign-in page, and back afterwards', async () => {
-    const answer = await fetch(`${api.url}/dashboard/rides?status=bidding`, { redirect: 'manual' });
-    expect(answer.status).to.equal(303);
-    expect(answer.headers.get('location')).to.equal('/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
-  });
-
   it('the list shows the passenger or reference first, then trip, status, time, price and key, and the id last', async () => {
     const key = await newKey(visitor, 'Front desk');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
