@@ -81,14 +81,6 @@ describe('X-Service-Ignored-Fields', () => {
     );
   });
 
-  it('a live key gets X-Service-Ignored-Fields too', async () => {
-    const live = await api.partner('live');
-    const answer = await live.createRide({ webhookURL: 'sEcReT' });
-    expect([answer.status, named(answer)]).to.deep.equal([201, 'webhookURL']);
-    const refused = await live.createRide({ pickup: { latitude: lat, lng } });
-    expect([refused.status, named(refused)]).to.deep.equal([400, 'latitude']);
-  });
-
   it('an unknown parameter of a query is named, with live keys too, and no value', async () => {
     for (const by of [partner, await api.partner('live')]) {
       expect(named(await by.get('/rides?refrence=B-7&limit=5&svc_test_x=1'))).to.equal('refrence');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { nextOf } from '../support/event-stream.ts';
 import { offerOn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -47,13 +48,9 @@ describe('POST /rides/:rideId/fare', () => {
     const driver = await newGatewayDriver(api, { at: place });
     const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId, fare: 20 });
     const stream = await driver.stream();
-    const faresIn = (data: { requests?: { fare: number }[] } | null) => data?.requests?.map(({ fare }) => fare);
-    let news = await stream.next();
-    expect(faresIn(news as never)).to.deep.equal([20]);
+    expect((await stream.next()).requests).to.have.length(1);
     await raise(rideId, 27.5);
-    do news = await stream.next();
-    while (news && faresIn(news as never)?.[0] !== 27.5);
-    expect(news).not.to.equal(null);
+    await nextOf(stream, ({ requests }) => requests?.[0].fare === 27.5);
     expect((await driver.get('/requests')).body.requests[0].fare).to.equal(27.5);
     await stream.close();
   });

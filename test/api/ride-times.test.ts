@@ -32,7 +32,7 @@ describe('times of a ride', () => {
     expect(body.biddingEndsAt).to.equal(body.createdAt + api.ctx.config.biddingTimeoutMs);
   });
 
-  for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
+  for (const status of ['bidding', 'in_progress'] as const) {
     it(`the last step of a ride that was cancelled while ${status} is cancelled`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const before = (await partner.get(`/rides/${rideId}`)).body.steps;
