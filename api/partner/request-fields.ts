@@ -14,6 +14,17 @@ export const limit = Joi.number().integer().min(1).max(100).empty('');
 /** A cursor. Its format may change, so the documentation does not describe it. */
 export const opaqueCursor = Joi.string().empty('').meta({ isOpaque: true });
 
+/** The cursor of a page, and the field of the previous page that has it. */
+export const pageCursor = (pattern: RegExp) =>
+  opaqueCursor
+    .pattern(pattern)
+    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
+    .description('The `nextCursor` of the previous page. Default: the first page.');
+export const nextCursor = {
+  anyOf: [{ type: 'string' }, { type: 'null' }],
+  description: 'The `cursor` of the next page; `null` on the last one.',
+} as const;
+
 export const distanceKm = {
   type: 'number',
   minimum: 0,

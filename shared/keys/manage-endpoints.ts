@@ -19,6 +19,7 @@ import {
   ownedBy,
 } from './endpoints.ts';
 import { newSigningSecret } from './key-format.ts';
+import { keyChanged } from './replace-secret.ts';
 
 type Secrets = Pick<Config, 'secrets'>;
 type EndpointSettings = Secrets & Pick<Config, 'environment' | 'webhookLocalTargets'> & { port?: number };
@@ -72,13 +73,9 @@ export async function viewEndpointSecret({ secrets }: Secrets, endpoint: OwnedEn
   return decrypt(found.signingSecret, secrets.keys, found._id);
 }
 
-/** The version of the signing secret, which does not reveal it (`secretVersion` of a key). */
-export const endpointSecretVersion = ({ rolledAt }: Pick<Endpoint, 'rolledAt'>): string =>
-  String(rolledAt?.getTime() ?? 0);
-
 /**
  * Gives an endpoint a new signing secret, once per form, and resolves with the secret that is in use then. The caller
- * waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` is no longer in use, and
+ * waits for `untilSettingsApply`. Throws `key_changed` if the secret with the version `seen` (`secretVersion.roll`) is no longer in use, and
  * `endpoint_not_found`.
  */
 export async function rollEndpointSecret(
@@ -108,7 +105,5 @@ async function changeOnce(
   if (matchedCount === 1) return;
   const { forms = [] } = await findEndpoint(endpoint);
   if (forms.some(({ id }) => id === form)) return;
-  throw new AppError('key_changed', {
-    message: 'Somebody rolled this signing secret a moment ago. Nothing was changed now.',
-  });
+  throw keyChanged('roll');
 }

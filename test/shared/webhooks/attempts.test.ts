@@ -1,17 +1,16 @@
 import { expect } from 'chai';
 import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
-  type AttemptFilters,
   type AttemptRecord,
   type AttemptSummary,
   attemptOf,
   attempts,
   attemptsOfEvent,
   attemptsOfRide,
-  listAttempts,
   recordedOutcomes,
 } from '../../../shared/webhooks/attempts.ts';
 import { deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
+import { type AttemptFilters, listAttempts } from '../../../shared/webhooks/list-attempts.ts';
 import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
 import { plansOf } from '../../support/plans.ts';
