@@ -4,6 +4,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
+import { exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
@@ -18,7 +19,7 @@ import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { distanceKm, exampleRideId, exampleTrackUrl } from './request-fields.ts';
+import { distanceKm, exampleRideId } from './request-fields.ts';
 import { warnOfRide } from './warnings.ts';
 
 const { pickupAt, ...given } = schemasIn('creation');
