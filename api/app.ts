@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
+import { connectSubscriberRedis } from '../shared/base/redis/redis.ts';
 import { subscribeToRideChanges } from '../shared/base/wake.ts';
 import type { OpsOptions } from '../shared/process/ops/ops-server.ts';
 import { docsPages } from '../web/docs/docs.ts';
@@ -56,7 +57,7 @@ export function listenerOf(service: Context, parts: readonly Part[], limitMs?: n
  * of a request, which only a test changes.
  */
 export function createApp(service: Context, more: Part[] = [], limitMs?: number): App & { parts: readonly Part[] } {
-  const wake = subscribeToRideChanges(service);
+  const wake = subscribeToRideChanges(connectSubscriberRedis(service.config.secrets.redisUrl, service.log));
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
   const tracked = followRides(service, wake, trackView);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type Config, ConfigError, readConfig, readValidSettings } from '../shared/base/config.ts';
-import { AppError, describeError } from '../shared/base/errors.ts';
+import { type Config, readConfig, readValidSettings } from '../shared/base/config.ts';
+import { AppError, ConfigError, describeError } from '../shared/base/errors.ts';
 import { mongoNow } from '../shared/base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../shared/base/mongo/connect-mongo.ts';
 import { version } from '../shared/base/version.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { exitCodeOf } from '../cli/parser.ts';
-import { ConfigError } from '../shared/base/config.ts';
+import { ConfigError } from '../shared/base/errors.ts';
 import { UsageError } from '../shared/process/command-line.ts';
 import { showFigures } from './fleet/figures.ts';
 import { type FleetArguments, readArguments } from './fleet/fleet-arguments.ts';

@@ -3,6 +3,7 @@ import { SecretsKeyMissing } from '../shared/base/encryption.ts';
 import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
+import { claimable, claimFields, heldBy, unclaimed } from './claim-row.ts';
 import { type Handler, type JobResult, type Run, type RunAgain, withLogLine } from './handler.ts';
 import { type MailTry, submit } from './mail-transport.ts';
 import { retryWrite } from './retry-write.ts';
@@ -26,7 +27,7 @@ const keepForMs = 30 * 24 * 3_600_000;
 export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => {
   const startedAt = performance.now();
   const mail = await claimMail(ctx, mailId, run);
-  if (!mail) return finishUnclaimed(ctx, mailId);
+  if (!mail) return unclaimed(await mails.findOne({ _id: mailId }, claimFields), ctx.now());
   const tried = await tryOnce(ctx, mail);
   const late = ctx.now() >= (mail.triedUntil?.getTime() ?? 0);
   const reason = tried.sent ? undefined : tried.reason;
@@ -49,30 +50,11 @@ export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => 
 
 /** Claims a waiting mail for one run of its job. The first claim fixes the time until which the mail is retried. */
 async function claimMail(ctx: Context, mailId: string, { token }: Run): Promise<MailRow | null> {
-  const now = new Date(ctx.now());
-  return mails.findOneAndUpdate(
-    {
-      _id: mailId,
-      state: 'waiting',
-      $or: [{ claim: { $exists: false } }, { 'claim.until': { $lte: now } }, { 'claim.token': token }],
-    },
-    [
-      {
-        $set: {
-          claim: { token, until: new Date(now.getTime() + claimMs) },
-          triedUntil: { $ifNull: ['$triedUntil', new Date(now.getTime() + retryForMs)] },
-        },
-      },
-    ],
-    { returnDocument: 'after' },
-  );
-}
-
-async function finishUnclaimed(ctx: Context, mailId: string): Promise<JobResult> {
-  const mail = await mails.findOne({ _id: mailId }, { projection: { state: 1, claim: 1 } });
-  if (mail?.state !== 'waiting') return { result: mail?.state ?? 'gone' };
-  const leftMs = (mail.claim?.until.getTime() ?? 0) - ctx.now();
-  return { againInMs: Math.max(100, leftMs), why: 'held by another run' };
+  const now = ctx.now();
+  const claim = { token, until: new Date(now + claimMs) };
+  const triedUntil = { $ifNull: ['$triedUntil', new Date(now + retryForMs)] };
+  const options = { returnDocument: 'after' } as const;
+  return mails.findOneAndUpdate(claimable(mailId, token, now), [{ $set: { claim, triedUntil } }], options);
 }
 
 /** Submits the mail. In development without a mail server, keeps it for the developer (dev/stack/mail-box.ts). */
@@ -105,7 +87,7 @@ async function finish(
   const times = { finishedAt: new Date(now), expiresAt: new Date(now + keepForMs) };
   const set = { state, ...times, ...(reason && { reason }) };
   await retryWrite(ctx.log, { mailId: _id }, run, () =>
-    mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
+    mails.updateOne(heldBy(run.token, _id), { $set: set, $unset: erased }),
   );
   return { result: state, reason };
 }
@@ -119,8 +101,6 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   // when the retry time ends.
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
-  await retryWrite(ctx.log, { mailId: _id }, run, () =>
-    mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change),
-  );
+  await retryWrite(ctx.log, { mailId: _id }, run, () => mails.updateOne(heldBy(run.token, _id), change));
   return { againInMs, why: `mail server: ${reason}` };
 }

@@ -7,6 +7,7 @@ import { type MessageRow, messages } from '../shared/messages/message-row.ts';
 import { isOptedOut } from '../shared/messages/numbers.ts';
 import { finishMessage, type MessageText, messageLifeMs, openMessage } from '../shared/messages/stored-messages.ts';
 import { storeOwedMessages } from '../shared/rides/store-owed-messages.ts';
+import { claimable, claimFields, heldBy, unclaimed } from './claim-row.ts';
 import { type Handler, type JobResult, type Run, timerOutcome, withLogLine } from './handler.ts';
 import { sendToProvider } from './message-provider.ts';
 import { retryWrite } from './retry-write.ts';
@@ -40,7 +41,7 @@ type Ending =
 export const sendStoredMessage: Handler<MessageJob> = async (ctx, { messageId }, run) => {
   const startedAt = performance.now();
   const message = await claimMessage(ctx, messageId, run);
-  if (!message) return finishUnclaimed(ctx, messageId);
+  if (!message) return unclaimed(await messages.findOne({ _id: messageId }, claimFields), ctx.now());
   const ending = await endingOf(ctx, message, startedAt);
   const { state, reason } = ending;
   const result: JobResult =
@@ -62,21 +63,10 @@ export const sendStoredMessage: Handler<MessageJob> = async (ctx, { messageId },
 async function claimMessage(ctx: Context, _id: string, { token }: Run): Promise<MessageRow | null> {
   const now = ctx.now();
   return messages.findOneAndUpdate(
-    {
-      _id,
-      state: 'waiting',
-      $or: [{ claim: { $exists: false } }, { 'claim.until': { $lte: new Date(now) } }, { 'claim.token': token }],
-    },
+    claimable(_id, token, now),
     { $set: { claim: { token, until: new Date(now + claimMs) } } },
     { returnDocument: 'after' },
   );
-}
-
-async function finishUnclaimed(ctx: Context, _id: string): Promise<JobResult> {
-  const message = await messages.findOne({ _id }, { projection: { state: 1, claim: 1 } });
-  if (message?.state !== 'waiting') return { result: message?.state ?? 'gone' };
-  const leftMs = (message.claim?.until.getTime() ?? 0) - ctx.now();
-  return { againInMs: Math.max(100, leftMs), why: 'held by another run' };
 }
 
 /** Makes the attempt, unless the message must not be sent. `claimedAt`: when the claim was requested (monotonic ms). */
@@ -118,7 +108,7 @@ async function refusalOf(ctx: Context, row: MessageRow): Promise<Ending | null> 
 
 /** Releases the message's claim until its next try, for which the same job runs again. */
 const tryLater = (ctx: Context, { _id }: MessageRow, { token }: Run): Promise<unknown> =>
-  messages.updateOne(
-    { _id, state: 'waiting', 'claim.token': token },
-    { $set: { dueAt: new Date(ctx.now() + unreachablePauseMs) }, $unset: { claim: 1 } },
-  );
+  messages.updateOne(heldBy(token, _id), {
+    $set: { dueAt: new Date(ctx.now() + unreachablePauseMs) },
+    $unset: { claim: 1 },
+  });

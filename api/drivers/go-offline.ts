@@ -1,5 +1,5 @@
 import type { Shape } from '../../shared/base/json-schema.ts';
-import { goOffline as putOffline } from '../../shared/drivers/positions.ts';
+import { goOffline as putOffline } from '../../shared/drivers/change-availability.ts';
 import { availability } from '../../shared/rides/driver/driver-schemas.ts';
 import { post } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';

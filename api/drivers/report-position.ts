@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
-import type { Report } from '../../shared/drivers/positions.ts';
+import type { Report } from '../../shared/drivers/position-reports.ts';
 import { examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { put } from '../http/route.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { ConfigError } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
+import { ConfigError } from '../../shared/base/errors.ts';
 import { Connection } from './connection.ts';
 
 /** An application that `serve` runs, e.g. a plain Koa application. */

@@ -1,12 +1,13 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
+import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { movingStatus, rideId } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { exampleOffer, exampleRideId, offerChoice, success } from './request-fields.ts';
+import { exampleRideId, offerChoice, success } from './request-fields.ts';
 
 const answer = objectSchema(
   {

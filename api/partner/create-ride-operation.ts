@@ -4,10 +4,12 @@ import { AppError } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
+import { exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
+import { acceptorOf } from '../http/accept-valid.ts';
 import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
 import { post } from '../http/route.ts';
@@ -17,7 +19,7 @@ import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { distanceKm, exampleRideId, exampleTrackUrl } from './request-fields.ts';
+import { distanceKm, exampleRideId } from './request-fields.ts';
 import { warnOfRide } from './warnings.ts';
 
 const { pickupAt, ...given } = schemasIn('creation');
@@ -123,7 +125,8 @@ export const createRide: PartnerOperation<'POST'> = {
 
 /** Validates the body, the Idempotency-Key and the test scenario. Throws a 400, 408 or 413. */
 function validateCreation(config: Config) {
-  const body = bodyOf(newRideSchema(config));
+  const schema = newRideSchema(config);
+  const body = bodyOf(schema, acceptorOf(schema));
   return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
     const request = rideRequest(await body(ctx));
     assertNoNameRemoved(bodyText(ctx));

@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
@@ -6,7 +7,7 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { exampleOffer, exampleRideId } from './request-fields.ts';
+import { exampleRideId } from './request-fields.ts';
 
 const answer = objectSchema(
   {

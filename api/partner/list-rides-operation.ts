@@ -8,7 +8,7 @@ import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { reference, unixTime } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { exampleRideId, limit, opaqueCursor } from './request-fields.ts';
+import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
 
 interface ListQuery {
@@ -36,10 +36,7 @@ const query = Joi.object<ListQuery>({
     .description('Only rides that were created before this time, as Unix time in milliseconds.'),
   reference: reference.description('Only rides with exactly this reference.'),
   limit: limit.default(20).description('The maximum number of rides in a page.'),
-  cursor: opaqueCursor
-    .pattern(/^ride_[0-9A-Za-z]{24}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
-    .description('The `nextCursor` of the previous page. Default: the first page.'),
+  cursor: pageCursor(/^ride_[0-9A-Za-z]{24}$/),
 });
 
 const listedRide = objectSchema(rideFields, {
@@ -51,10 +48,7 @@ const listedRide = objectSchema(rideFields, {
 const answer = objectSchema(
   {
     rides: { type: 'array', items: listedRide, description: 'The newest first, without live locations.' },
-    nextCursor: {
-      anyOf: [{ type: 'string' }, { type: 'null' }],
-      description: 'The `cursor` of the next page; `null` on the last one.',
-    },
+    nextCursor,
   },
   { title: 'RideList' },
 );

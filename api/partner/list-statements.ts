@@ -11,7 +11,7 @@ import type { TripLine } from '../../shared/usage/trips.ts';
 import { list, paramOf } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { exampleRideId, limit, opaqueCursor } from './request-fields.ts';
+import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
 
 const monthParameter = Joi.string()
   .custom((value: string, helpers) => (isMonth(value) ? value : helpers.error('month.form')))
@@ -85,20 +85,14 @@ const statement = objectSchema(
     trips: { type: 'integer', minimum: 0, description: 'The number of completed rides of the key in the month.' },
     total: usd('The sum of their prices, in USD.'),
     lines: { type: 'array', items: trip, description: 'A page of these rides, ordered by their ends.' },
-    nextCursor: {
-      anyOf: [{ type: 'string' }, { type: 'null' }],
-      description: 'The `cursor` of the next page; `null` on the last one.',
-    },
+    nextCursor,
   },
   { title: 'Statement' },
 );
 
 const query = Joi.object<{ limit: number; cursor?: string }>({
   limit: limit.default(100).description('The maximum number of rides in a page.'),
-  cursor: opaqueCursor
-    .pattern(/^\d{1,15}\.ride_[0-9A-Za-z]{24}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
-    .description('The `nextCursor` of the previous page. Default: the first page.'),
+  cursor: pageCursor(/^\d{1,15}\.ride_[0-9A-Za-z]{24}$/),
 });
 
 /** The place of a line in the order of a statement. */

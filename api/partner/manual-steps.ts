@@ -3,6 +3,7 @@ import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
+import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { readJsonBody } from '../http/body.ts';
@@ -12,7 +13,7 @@ import { manualOfferSchema } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './request-fields.ts';
+import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
 
 /** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
 

@@ -1,7 +1,6 @@
 import Joi from 'joi';
-import type { Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
 
 /** The fields that several operations share: Joi validates requests, JSON Schema describes responses. */
 
@@ -14,6 +13,17 @@ export const offerChoice = bodySchema<{ offerId: string }>('OfferChoice', {
 export const limit = Joi.number().integer().min(1).max(100).empty('');
 /** A cursor. Its format may change, so the documentation does not describe it. */
 export const opaqueCursor = Joi.string().empty('').meta({ isOpaque: true });
+
+/** The cursor of a page, and the field of the previous page that has it. */
+export const pageCursor = (pattern: RegExp) =>
+  opaqueCursor
+    .pattern(pattern)
+    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
+    .description('The `nextCursor` of the previous page. Default: the first page.');
+export const nextCursor = {
+  anyOf: [{ type: 'string' }, { type: 'null' }],
+  description: 'The `cursor` of the next page; `null` on the last one.',
+} as const;
 
 export const distanceKm = {
   type: 'number',
@@ -29,12 +39,5 @@ export const success = {
 
 export const bidding = { const: 'bidding', type: 'string', description: 'The ride waits for offers.' } as const;
 
-/** The ride and the offer in all examples. */
+/** The ride in all examples. */
 export const exampleRideId = rideId.examples[0];
-export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
-export const exampleOffer: Shape<typeof offerSchema> = {
-  offerId: offerSchema.properties.offerId.examples[0],
-  price: 24.5,
-  etaMinutes: 3,
-  driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
-};

@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { type EtaFields, etaFields, etaOf } from '../../shared/rides/arrival.ts';
+import { exampleOffer, exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fieldsIn, projectionOf, schemasIn } from '../../shared/rides/fields.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from '../../shared/rides/public-schemas.ts';
 import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
-import { distanceKm, exampleOffer, exampleRideId, exampleTrackUrl } from './request-fields.ts';
+import { distanceKm, exampleRideId } from './request-fields.ts';
 
 /** The fields of a ride that `GET /rides/:rideId` and `GET /rides` share: schema, example, projection and presenter. */
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../shared/base/config.ts';
+import { ConfigError } from '../../shared/base/errors.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { hostsOf } from './stack-settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';

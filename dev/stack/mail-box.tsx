@@ -1,74 +1,27 @@
-import compose from 'koa-compose';
-import { pageHeaders } from '../../api/http/security-headers.ts';
-import type { Middleware, Part, RequestContext } from '../../api/part.ts';
+import type { Part } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { CopyButton, Empty, PageHead } from '../../web/kit/blocks.tsx';
-import { renderDocument } from '../../web/kit/document.tsx';
-import { pageError } from '../../web/kit/error-page.tsx';
+import { CopyButton } from '../../web/kit/blocks.tsx';
 import { Time } from '../../web/kit/facts.tsx';
-import { mailBoxPath, onlyLocal } from './local-pages.ts';
-import { withLinks } from './with-links.tsx';
+import { localBox, newest, withLinks } from './local-box.tsx';
+import { mailBoxPath } from './local-pages.ts';
 
-const shownMails = 50;
-
-/**
- * The page that lists the mails of a development stack, for this machine only. The stack sends mails only if SMTP_URL
- * is set.
- */
-export function mailBox(service: Context): Part {
-  return {
+/** The page that lists the mails. The stack sends them only if SMTP_URL is set. */
+export const mailBox = ({ config }: Context): Part => ({
+  ...localBox({
     name: 'mail box',
-    owns: (path) => path === mailBoxPath,
-    routes: () => [{ method: 'GET', path: mailBoxPath }],
-    mailPage: mailBoxPath,
-    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
-    handle: compose<RequestContext>([onlyLocal('mail box', mailBoxPath), showMails(service)]),
-    renderError: pageError,
-  };
-}
-
-function showMails({ config }: Context): Middleware {
-  return async (ctx) => {
-    const found = await mails.find({}, { sort: { createdAt: -1, _id: -1 }, limit: shownMails }).toArray();
-    ctx.type = 'html';
-    ctx.body = mailBoxPage(
-      found.map((mail) => ({ mail, text: mail.sealed === undefined ? null : openMail(config, mail) })),
-    );
-  };
-}
-
-interface ShownMail {
-  mail: MailRow;
-  /** The text of the mail; null once it is erased. */
-  text: MailText | null;
-}
-
-function mailBoxPage(shown: readonly ShownMail[]): string {
-  return renderDocument({
+    path: mailBoxPath,
     title: 'Mail',
-    kind: 'dashboard mail-box',
-    firstScript: 'dashboard-page.js',
-    children: (
-      <main id="main">
-        <PageHead title="Mail">
-          <p>The mails of this development stack, newest first. Reload to see new ones.</p>
-        </PageHead>
-        {shown.length === 0 && (
-          <Empty text="No mail yet: ask for a code on the sign-in page.">
-            <a class="btn" href="/dashboard">
-              Sign in
-            </a>
-          </Empty>
-        )}
-        {shown.map(({ mail, text }) => (
-          <MailCard key={mail._id} mail={mail} text={text} />
-        ))}
-      </main>
-    ),
-  });
-}
+    what: 'mails',
+    empty: { text: 'No mail yet: ask for a code on the sign-in page.', href: '/dashboard', label: 'Sign in' },
+    cards: async () =>
+      (await mails.find({}, newest).toArray()).map((mail) => (
+        <MailCard key={mail._id} mail={mail} text={mail.sealed === undefined ? null : openMail(config, mail)} />
+      )),
+  }),
+  mailPage: mailBoxPath,
+});
 
 const states = {
   waiting: 'waiting to be sent',
@@ -77,7 +30,8 @@ const states = {
   kept: '',
 };
 
-function MailCard({ mail, text }: ShownMail) {
+/** `text` is null once it is erased. */
+function MailCard({ mail, text }: { mail: MailRow; text: MailText | null }) {
   const code = text?.text.match(/\b\d{6}\b/)?.[0];
   const state = [states[mail.state], mail.reason].filter(Boolean).join(': ');
   return (

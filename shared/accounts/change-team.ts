@@ -107,11 +107,11 @@ async function complete(accountId: string, form: TeamForm, now: Date): Promise<v
   await accounts.updateOne({ _id: accountId, 'teamForms.id': id }, { $set: { 'teamForms.$.isDone': true } });
 }
 
-/** Lets only an owner decide. */
-export const byOwner =
-  ({ member: { id: actorId } }: Pick<TeamActor, 'member'>, decide: (team: Team, now: Date) => Decision) =>
-  (team: Team, now: Date): Decision =>
-    team.members.some(({ id, role }) => id === actorId && role === 'owner') ? decide(team, now) : 'not_owner';
+/** Changes the team if the person is an owner. */
+export const changeByOwner = (actor: TeamActor, decide: (team: Team, now: Date) => Decision) =>
+  changeTeam(actor, (team, now) =>
+    team.members.some(({ id, role }) => id === actor.member.id && role === 'owner') ? decide(team, now) : 'not_owner',
+  );
 
 export const isFull = ({ members, invitations }: Team): boolean => members.length + invitations.length >= maxPeople;
 
@@ -133,37 +133,25 @@ const withRole = (team: Team, memberId: string, role: Role): Team => ({
 });
 
 export const renameAccount = (actor: TeamActor, name: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => ({ team: { ...team, name }, action: 'account_renamed', about: name })),
-  );
+  changeByOwner(actor, (team) => ({ team: { ...team, name }, action: 'account_renamed', about: name }));
 
 /** Sets the number behind "I need help" on the live maps; an empty text removes it. */
 export const setSupportPhone = (actor: TeamActor, supportPhone: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => ({ team: { ...team, supportPhone }, action: 'support_phone_set' })),
-  );
+  changeByOwner(actor, (team) => ({ team: { ...team, supportPhone }, action: 'support_phone_set' }));
 
 /** Gives a member another role, from their next request on. Throws `not_found` for an unknown member. */
 export const changeRole = (actor: TeamActor, memberId: string, role: Role) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => {
-      const { email, role: before } = memberIn(team, memberId);
-      return { team: withRole(team, memberId, role), action: 'role_changed', about: `${email}: ${before} to ${role}` };
-    }),
-  );
+  changeByOwner(actor, (team) => {
+    const { email, role: before } = memberIn(team, memberId);
+    return { team: withRole(team, memberId, role), action: 'role_changed', about: `${email}: ${before} to ${role}` };
+  });
 
 /** Removes a member, whose sessions end with their next request. Throws `not_found` for an unknown member. */
 export const removeMember = (actor: TeamActor, memberId: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => {
-      const { email } = memberIn(team, memberId);
-      return { team: without(team, memberId), action: 'member_removed', about: email, memberId };
-    }),
-  );
+  changeByOwner(actor, (team) => {
+    const { email } = memberIn(team, memberId);
+    return { team: without(team, memberId), action: 'member_removed', about: email, memberId };
+  });
 
 /** Removes the person who asks for it. */
 export const leaveAccount = (actor: TeamActor) =>
@@ -175,12 +163,9 @@ export const leaveAccount = (actor: TeamActor) =>
 
 /** Makes another member an owner, and the person who asks for it a developer. Throws `not_found` for an unknown member. */
 export const handOver = (actor: TeamActor, memberId: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => {
-      const { email } = memberIn(team, memberId);
-      if (memberId === actor.member.id) return 'last_owner';
-      const given = withRole(team, memberId, 'owner');
-      return { team: withRole(given, actor.member.id, 'developer'), action: 'account_handed_over', about: email };
-    }),
-  );
+  changeByOwner(actor, (team) => {
+    const { email } = memberIn(team, memberId);
+    if (memberId === actor.member.id) return 'last_owner';
+    const given = withRole(team, memberId, 'owner');
+    return { team: withRole(given, actor.member.id, 'developer'), action: 'account_handed_over', about: email };
+  });

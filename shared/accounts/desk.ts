@@ -1,8 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { derivedPlaceId } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type Account, AccountModel, type Place } from './account.ts';
+import { accounts, type Place } from './account.ts';
 import { foldedName } from './place-name.ts';
 import { keptForms } from './sent-form.ts';
 
@@ -11,7 +10,6 @@ import { keptForms } from './sent-form.ts';
  * limit of the list holds for concurrent requests. A change also stores the id of its form, so a form that is sent
  * again has no further effect.
  */
-const accounts = collection<Account>(AccountModel);
 
 /** An account has at most this many saved places. */
 export const mostPlaces = 200;

@@ -2,7 +2,7 @@ import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
-import { byOwner, changeTeam, isFull, type TeamActor } from './change-team.ts';
+import { changeByOwner, changeTeam, isFull, type TeamActor } from './change-team.ts';
 import { macOf, macsOf } from './derived-keys.ts';
 import { charge, chargeWindow, type Limit, readLimit, refundWindow } from './limit.ts';
 import { mayAddMissingRecords } from './sent-form.ts';
@@ -73,24 +73,21 @@ export const invite = (
   actor: TeamActor,
   { email, role }: { email: string; role: Role },
 ) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team, at) => {
-      const kept = team.invitations.filter(({ expiresAt }) => at.getTime() - expiresAt.getTime() < keptExpiredMs);
-      if (team.members.some((member) => member.email === email)) return 'is_member';
-      if (kept.some((invitation) => invitation.email === email)) return 'is_invited';
-      if (isFull({ ...team, invitations: kept })) return 'full';
-      const id = derivedInvitationId(actor.form);
-      const invitedBy = actor.member.email;
-      const hash = sha256(macOf(config.secrets, 'invitations', id));
-      const invitation: Invitation = { id, email, role, invitedBy, at, expiresAt: validUntil(at), hash };
-      return {
-        team: { ...team, invitations: [...kept, invitation] },
-        action: 'member_invited',
-        about: invitedAs({ email, role }),
-      };
-    }),
-  );
+  changeByOwner(actor, (team, at) => {
+    const kept = team.invitations.filter(({ expiresAt }) => at.getTime() - expiresAt.getTime() < keptExpiredMs);
+    if (team.members.some((member) => member.email === email)) return 'is_member';
+    if (kept.some((invitation) => invitation.email === email)) return 'is_invited';
+    if (isFull({ ...team, invitations: kept })) return 'full';
+    const id = derivedInvitationId(actor.form);
+    const invitedBy = actor.member.email;
+    const hash = sha256(macOf(config.secrets, 'invitations', id));
+    const invitation: Invitation = { id, email, role, invitedBy, at, expiresAt: validUntil(at), hash };
+    return {
+      team: { ...team, invitations: [...kept, invitation] },
+      action: 'member_invited',
+      about: invitedAs({ email, role }),
+    };
+  });
 
 const validUntil = (at: Date): Date => new Date(at.getTime() + invitationLifetimeMs);
 const invitedAs = ({ email, role }: Pick<Invitation, 'email' | 'role'>): string => `${email} as ${role}`;
@@ -100,16 +97,13 @@ const invitedAs = ({ email, role }: Pick<Invitation, 'email' | 'role'>): string 
  * Throws `not_found` for an unknown invitation.
  */
 export const renewInvitation = (config: Pick<Config, 'secrets'>, actor: TeamActor, invitationId: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team, at) => {
-      const found = invitationIn(team, invitationId);
-      const token = invitationToken(config, found) ?? macOf(config.secrets, 'invitations', invitationId);
-      const renewed = { ...found, expiresAt: validUntil(at), hash: sha256(token) };
-      const invitations = team.invitations.map((invitation) => (invitation === found ? renewed : invitation));
-      return { team: { ...team, invitations }, action: 'member_invited', about: invitedAs(found) };
-    }),
-  );
+  changeByOwner(actor, (team, at) => {
+    const found = invitationIn(team, invitationId);
+    const token = invitationToken(config, found) ?? macOf(config.secrets, 'invitations', invitationId);
+    const renewed = { ...found, expiresAt: validUntil(at), hash: sha256(token) };
+    const invitations = team.invitations.map((invitation) => (invitation === found ? renewed : invitation));
+    return { team: { ...team, invitations }, action: 'member_invited', about: invitedAs(found) };
+  });
 
 /**
  * The invitation that a form has sent or renewed, if its mail may still be sent: the form did just that, within the last
@@ -129,14 +123,11 @@ export function invitationToMail(
 
 /** Withdraws an invitation: its link stops working. Throws `not_found` for an unknown one. */
 export const withdrawInvitation = (actor: TeamActor, invitationId: string) =>
-  changeTeam(
-    actor,
-    byOwner(actor, (team) => {
-      const { email } = invitationIn(team, invitationId);
-      const invitations = team.invitations.filter(({ id }) => id !== invitationId);
-      return { team: { ...team, invitations }, action: 'invitation_withdrawn', about: email };
-    }),
-  );
+  changeByOwner(actor, (team) => {
+    const { email } = invitationIn(team, invitationId);
+    const invitations = team.invitations.filter(({ id }) => id !== invitationId);
+    return { team: { ...team, invitations }, action: 'invitation_withdrawn', about: email };
+  });
 
 /** The invitation with this id. Throws `not_found` for an unknown one. */
 export function invitationIn({ invitations = [] }: Pick<Account, 'invitations'>, invitationId: string): Invitation {

@@ -8,8 +8,8 @@ import { type CurrentAccount, currentAccount, type OtherAccount } from './member
 import { type Session, sessionStore } from './session-store.ts';
 
 const dayMs = 24 * 3_600_000;
-/** A session ends at the latest this long after sign-in (contract, section 1). */
-const longestSessionMs = 90 * dayMs;
+/** A session and its cookie end at the latest this long after sign-in (contract, section 1). */
+export const longestSessionMs = 90 * dayMs;
 /** For this long after a code or link was verified in a session, the session may see secrets and create live keys. */
 const recentCodeMs = 12 * 3_600_000;
 
@@ -235,9 +235,6 @@ export async function endSessionOf(account: CurrentAccount, sessionId: string): 
 export async function endOtherSessions(account: CurrentAccount, { _id }: CurrentSession): Promise<void> {
   await stored.deleteMany({ ...(await ofSignedIn(account)), _id: { $ne: _id } });
 }
-
-/** The lifetime of the session cookie in a browser. */
-export const cookieLifetimeMs = longestSessionMs;
 
 /**
  * Gives the sessions of version 1.11 both ids: a founder's session had only the account's id, and the session of any

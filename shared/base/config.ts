@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
+import { ConfigError } from './errors.ts';
 import { settings, settingTopics } from './settings.ts';
 import { findSimilar, type UnknownSetting } from './similar-settings.ts';
 import { type Tiles, tilesFrom } from './tiles.ts';
@@ -96,19 +97,10 @@ export interface TraceSettings {
   share: number;
 }
 
-/**
- * Thrown if settings are missing or invalid. The message has one line per setting, with its name and never its value.
- */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+const rules = { stripUnknown: true, abortEarly: false, errors: { label: 'key' } } as const;
 
-/** Thrown if the connected database lacks an index or a value that `migrate` creates. */
-export class NotMigrated extends ConfigError {
-  constructor(what: string) {
-    super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/cli/migrate.js)`);
-  }
-}
+/** Compose files pass an unset setting as an empty variable (`${NAME:-}`), so an empty variable counts as unset. */
+const givenIn = (env: NodeJS.ProcessEnv) => Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 
 type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
@@ -120,10 +112,9 @@ export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   { without = [] }: { without?: readonly Setting[] } = {},
 ): Readonly<Config> {
-  // Compose files pass an unset setting as an empty variable (`${NAME:-}`), so an empty variable counts as unset.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const given = givenIn(env);
   const needed = settings.fork([...without], (setting) => setting.optional());
-  const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
+  const { value, error } = needed.validate(given, rules);
   const unknownSettings = findSimilar(Object.keys(given));
   if (error) throw new ConfigError([...problemsOf(error), ...unknownSettings.map(questionAbout)].join('\n'));
   return configOf(value, unknownSettings);
@@ -137,8 +128,7 @@ export function readValidSettings(env: NodeJS.ProcessEnv = process.env): {
   config: Readonly<Config>;
   problems: string[];
 } {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const rules = { stripUnknown: true, abortEarly: false, errors: { label: 'key' } } as const;
+  const given = givenIn(env);
   const { error } = settings.fork(['SECRETS_KEY'], (setting) => setting.optional()).validate(given, rules);
   const invalid = new Set(error?.details.map(({ path }) => String(path[0])));
   const valid = Object.fromEntries(Object.entries(given).filter(([name]) => !invalid.has(name)));

@@ -191,3 +191,17 @@ export function limitReached(
 ): AppError {
   return new AppError(code, { message: `${publicErrorOf(code).text}: ${limit}`, headers });
 }
+
+/**
+ * Thrown if settings are missing or invalid. The message has one line per setting, with its name and never its value.
+ */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Thrown if the connected database lacks an index or a value that `migrate` creates. */
+export class NotMigrated extends ConfigError {
+  constructor(what: string) {
+    super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/cli/migrate.js)`);
+  }
+}

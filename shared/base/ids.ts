@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomInt } from 'node:crypto';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -76,6 +76,8 @@ export const copyAttemptId = (atMs: number, eventId: string, endpointId: string)
  * bits of entropy.
  */
 export const newTrackToken = (): string => randomBase62(22);
+/** The PIN of a passenger: four random digits. */
+export const newPin = (): string => String(randomInt(10_000)).padStart(4, '0');
 
 /** The id of an event. It is derived from the ride and the event's number, so every attempt sends the same id. */
 export function eventId(rideId: string, seq: number): string {

@@ -1,45 +1,6 @@
-import { isIPv6 } from 'node:net';
 import Joi from 'joi';
 import { callUrl } from './call-url.ts';
-import { secretsKey } from './encryption.ts';
-import { readRedisUrl } from './redis/redis-url.ts';
-
-const onlyHttps = '{{#label}} must be set to an https:// address in production';
-const baseUrl = Joi.string()
-  .uri({ scheme: ['http', 'https'] })
-  .replace(/\/+$/, '')
-  .messages({
-    'string.uriCustomScheme': '{{#label}} must be an http or https address',
-    'production.https': onlyHttps,
-  });
-const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
-  isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** Refuses an address that may contain a password, because this setting may be printed. */
-const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
-  /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/**
- * Refuses an address that contains /v1: the API's routes are below /v1 and /api/v1, and other links are built from the
- * address without them.
- */
-const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
-  /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
-const durationMs = Joi.number()
-  .integer()
-  .min(1)
-  .max(30 * 24 * 3_600_000)
-  .unit('ms');
-/** Bounded because it is passed to setTimeout: above 2^31 - 1 ms (24.8 days), Node would wait only 1 ms. */
-const graceMs = Joi.number()
-  .integer()
-  .min(1)
-  .max(3_600_000)
-  .unit('ms')
-  .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
-const concurrency = Joi.number().integer().min(1).max(10_000);
-const dollars = Joi.number().max(100_000).unit('USD');
-const count = Joi.number().integer().min(1).max(1_000_000);
-/** A number of days with a minimum, so that retention never deletes data that other features still read. */
-const days = (least: number) => Joi.number().integer().min(least).max(3_650).unit('days');
+import * as rules from './setting-rules.ts';
 
 /**
  * The settings by topic, with their rules and defaults. `npm run docs:settings` makes docs/settings.md from them:
@@ -54,7 +15,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description('`development` relaxes the production checks (HTTPS, public addresses).')
       .note('`npm run dev` sets it.'),
     MONGO_URL: Joi.string()
-      .custom(readMongoUrl)
+      .custom(rules.readMongoUrl)
       .required()
       .messages({
         'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
@@ -64,7 +25,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('mongodb://HOST/rides')
       .example('mongodb+srv://HOST/rides'),
     REDIS_URL: Joi.string()
-      .custom(checkRedisUrl)
+      .custom(rules.checkRedisUrl)
       .required()
       .messages({
         'redisUrl.scheme':
@@ -82,7 +43,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('redis-sentinel://default:PASSWORD@HOST:26379,HOST:26379/NAME')
       .tag('API', 'workers', 'ops'),
     SECRETS_KEY: Joi.string()
-      .custom(readSecretsKeys)
+      .custom(rules.readSecretsKeys)
       .required()
       .messages({
         'secretsKey.length':
@@ -105,19 +66,19 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .default(4100)
       .description('The port on which the API listens; 0 means any free port.')
       .tag('API'),
-    PUBLIC_BASE_URL: baseUrl
-      .custom(withoutBase)
-      .custom(httpsInProduction)
+    PUBLIC_BASE_URL: rules.baseUrl
+      .custom(rules.withoutBase)
+      .custom(rules.httpsInProduction)
       .required()
-      .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
-      .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' })
+      .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(rules.ownAddress) })
+      .messages({ 'any.required': rules.onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' })
       .description("The API's public address without `/v1`; all links except those to live maps begin with it.")
       .example('https://HOST')
       .meta({ default: 'http://HOST:PORT' })
       .tag('API', 'workers', 'ops'),
-    TRACK_BASE_URL: baseUrl
-      .custom(httpsInProduction)
-      .default(defaultTrackUrl)
+    TRACK_BASE_URL: rules.baseUrl
+      .custom(rules.httpsInProduction)
+      .default(rules.defaultTrackUrl)
       .description("The address of live maps: every ride's `trackUrl` begins with it.")
       .example('https://HOST/track')
       .meta({ default: 'PUBLIC_BASE_URL/track' })
@@ -146,21 +107,21 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API'),
   },
   Rides: {
-    BIDDING_TIMEOUT_MS: durationMs
+    BIDDING_TIMEOUT_MS: rules.durationMs
       .default(10 * 60_000)
       .description('How long a ride stays open for bidding before it is cancelled.')
       .tag('API', 'workers'),
-    SCHEDULE_LEAD_MS: durationMs
+    SCHEDULE_LEAD_MS: rules.durationMs
       .default(30 * 60_000)
       .description('How long before its `pickupAt` a ride for later is opened to drivers.')
       .tag('API', 'workers'),
-    PICKUP_TIMEOUT_MS: durationMs
+    PICKUP_TIMEOUT_MS: rules.durationMs
       .default(2 * 3_600_000)
       .description(
         'How long a ride may stay in `driver_arriving` before it is cancelled. The same limit applies to `arrived`.',
       )
       .tag('API', 'workers'),
-    TRIP_TIMEOUT_MS: durationMs
+    TRIP_TIMEOUT_MS: rules.durationMs
       .default(12 * 3_600_000)
       .description('How long a ride may stay in `in_progress` before it is cancelled.')
       .tag('API', 'workers'),
@@ -171,7 +132,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description('The speed of the simulated driver in test rides, as a multiple of real time.')
       .tag('API', 'workers'),
     DISPATCH_ROUNDS: Joi.string()
-      .custom(readRounds)
+      .custom(rules.readRounds)
       .default([
         { radiusKm: 3, afterMs: 0 },
         { radiusKm: 6, afterMs: 20_000 },
@@ -188,14 +149,14 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('KM@SECONDS,KM@SECONDS')
       .meta({ default: '3@0,6@20,12@60' })
       .tag('dispatch'),
-    DISPATCH_REPEAT_MS: durationMs
+    DISPATCH_REPEAT_MS: rules.durationMs
       .default(30_000)
       .description('After the last dispatch round: how often a ride is opened to drivers who have not been asked yet.')
       .tag('dispatch'),
   },
   Routes: {
     ROUTING_URL: Joi.string()
-      .custom(readRoutingUrl)
+      .custom(rules.readRoutingUrl)
       .messages({
         'routing.form':
           '{{#label}} must be an https:// address without user and fragment, like https://HOST/route/v1/driving',
@@ -218,13 +179,13 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('routing'),
   },
   'Fare hints': {
-    FARE_HINT_BASE: dollars
+    FARE_HINT_BASE: rules.dollars
       .min(0)
       .description('The base price of a ride in your tariff.')
       // Not a Joi default: the tariff exists only if it is set.
       .meta({ default: '0' })
       .tag('API'),
-    FARE_HINT_PER_KM: dollars
+    FARE_HINT_PER_KM: rules.dollars
       .greater(0)
       .required()
       .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
@@ -237,7 +198,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
   },
   Webhooks: {
     EGRESS_ADDRESSES: Joi.string()
-      .custom(readAddresses)
+      .custom(rules.readAddresses)
       .default([])
       .messages({
         'addresses.form':
@@ -248,7 +209,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('203.0.113.10,2001:db8::/64')
       .tag('API'),
     WEBHOOK_LOCAL_TARGETS: Joi.string()
-      .custom(readOrigins)
+      .custom(rules.readOrigins)
       .messages({
         'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
         'production.localTargets':
@@ -283,7 +244,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .example('Rides <rides@example.com>')
       .tag('API', 'mail', 'keys'),
     SMS_URL: Joi.string()
-      .custom(readSmsUrl)
+      .custom(rules.readSmsUrl)
       .messages({
         'sms.form':
           '{{#label}} must be like https://SID:TOKEN@api.twilio.com/2010-04-01/Accounts/SID/Messages.json; plain http is only for loopback addresses in development',
@@ -307,26 +268,26 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description('The sender of text messages: a number, or the id of a messaging service.')
       .example('+12025550100')
       .tag('API', 'messages'),
-    SMS_PER_ACCOUNT_DAY: count
+    SMS_PER_ACCOUNT_DAY: rules.count
       .default(1_000)
       .description('The maximum number of text messages about the rides of an account per day (UTC).')
       .note('A number gets at most 60 in any hour, and a person at most 5 about a ride.')
       .tag('messages'),
-    SIGN_IN_MAILS_PER_HOUR: count
+    SIGN_IN_MAILS_PER_HOUR: rules.count
       .default(500)
       .description(
         'The maximum number of sign-in mails per clock hour, for all requests from browsers in which nobody has ever signed in. Invitations have a second limit of the same size.',
       )
       .note('Mails that known browsers request are not counted.')
       .tag('API'),
-    MAX_KEYS_PER_ACCOUNT: count
+    MAX_KEYS_PER_ACCOUNT: rules.count
       .default(20)
       .description(
         'The maximum number of active keys of an account. At this number, the dashboard creates no more keys.',
       )
       .note('The command line has no such limit.')
       .tag('API'),
-    NEW_KEYS_PER_DAY: count
+    NEW_KEYS_PER_DAY: rules.count
       .default(20)
       .description(
         'The maximum number of keys that an account can create in the dashboard in any 24 hours, including revoked ones.',
@@ -400,12 +361,12 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .note('Without both settings, the live map does not offer help.')
       .example('https://HOST/help')
       .tag('API'),
-    MAX_STREAMS: count
+    MAX_STREAMS: rules.count
       .default(10_000)
       .description('The maximum number of streams of each kind that a process holds open.')
       .note("The kinds are live maps, rides and boards in the dashboard, drivers' streams, and long polls for events.")
       .tag('API'),
-    MAX_STREAMS_PER_CLIENT: count
+    MAX_STREAMS_PER_CLIENT: rules.count
       .default(20)
       .description(
         'The maximum number of live maps that a process holds open for one network (an IPv4 address or an IPv6 /64).',
@@ -415,7 +376,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'A live map beyond a limit polls every 5 s.',
       )
       .tag('API'),
-    MAX_STREAMS_PER_RIDE: count
+    MAX_STREAMS_PER_RIDE: rules.count
       .default(1_000)
       .description('The maximum number of live maps of one ride that a process holds open.')
       .note('The same limit applies to a ride that is open in the dashboard.')
@@ -423,12 +384,14 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
   },
   Retention: {
     // The link to a live map and an Idempotency-Key are valid for 24 hours.
-    ERASE_AFTER_DAYS: days(2)
+    ERASE_AFTER_DAYS: rules
+      .days(2)
       .default(30)
       .description("How many days after a ride's end its [personal data](operations.md#retention) is erased.")
       .tag('workers'),
     // Two months, so that the statement of the last full month is closed.
-    DELETE_RIDES_AFTER_DAYS: days(62)
+    DELETE_RIDES_AFTER_DAYS: rules
+      .days(62)
       .default(396)
       .description('How many days after its end a ride is deleted.')
       .note(
@@ -436,55 +399,56 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'Sums and statements are kept.',
       )
       .tag('workers'),
-    DELETE_AUDIT_AFTER_DAYS: days(30)
+    DELETE_AUDIT_AFTER_DAYS: rules
+      .days(30)
       .default(365)
       .description("The number of days until an entry of an account's audit log is deleted.")
       .tag('workers'),
   },
   Concurrency: {
-    BIDDING_CONCURRENCY: concurrency
+    BIDDING_CONCURRENCY: rules.concurrency
       .default(50)
       .description('The number of concurrent jobs in each process of the pool `bidding`.')
       .tag('bidding'),
-    SIMULATOR_CONCURRENCY: concurrency
+    SIMULATOR_CONCURRENCY: rules.concurrency
       .default(100)
       .description(
         'The number of concurrent steps in each process of the pool `simulator`. A step mostly waits for MongoDB.',
       )
       .tag('simulator'),
-    DISPATCH_CONCURRENCY: concurrency
+    DISPATCH_CONCURRENCY: rules.concurrency
       .default(50)
       .description('The number of concurrent jobs in each process of the pool `dispatch`.')
       .tag('dispatch'),
-    WEBHOOKS_CONCURRENCY: concurrency
+    WEBHOOKS_CONCURRENCY: rules.concurrency
       .default(500)
       .description('The number of concurrent attempts in each process of the pool `webhooks`.')
       .note(
         'If the limit of open files (`ulimit -n`) is too low, the process makes fewer concurrent attempts and logs a warning.',
       )
       .tag('webhooks'),
-    WEBHOOKS_SLOW_CONCURRENCY: concurrency
+    WEBHOOKS_SLOW_CONCURRENCY: rules.concurrency
       .default(500)
       .description(
         'The number of concurrent attempts in each process of the pool `webhooks-slow`. A waiting attempt costs only a socket.',
       )
       .note('The limit of open files applies as for `WEBHOOKS_CONCURRENCY`.')
       .tag('webhooks-slow'),
-    ROUTING_CONCURRENCY: concurrency
+    ROUTING_CONCURRENCY: rules.concurrency
       .default(32)
       .description('The number of concurrent requests of each process of the pool `routing` to the routing server.')
       .tag('routing'),
-    MAIL_CONCURRENCY: concurrency
+    MAIL_CONCURRENCY: rules.concurrency
       .default(10)
       .description('The number of mails that each process of the pool `mail` sends concurrently.')
       .tag('mail'),
-    MESSAGES_CONCURRENCY: concurrency
+    MESSAGES_CONCURRENCY: rules.concurrency
       .default(50)
       .description('The number of text messages that each process of the pool `messages` sends concurrently.')
       .tag('messages'),
   },
   Operation: {
-    SHUTDOWN_GRACE_MS: graceMs
+    SHUTDOWN_GRACE_MS: rules.graceMs
       .default(9_000)
       .description('How long work in progress may continue after SIGTERM, SIGINT or SIGHUP.')
       .note('`npm run dev` sets 3000.')
@@ -520,8 +484,8 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         'With `shared`, `/ops` accepts `OPS_TOKEN` and [personal tokens](operations.md#tokens-of-operators), and `/metrics` needs no token. With `personal`, both need a personal token.',
       )
       .tag('API', 'workers'),
-    OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl
-      .custom(withoutUser)
+    OTEL_EXPORTER_OTLP_ENDPOINT: rules.baseUrl
+      .custom(rules.withoutUser)
       .messages({
         'traces.form':
           '{{#label}} must be an address without user and query: put passwords in OTEL_EXPORTER_OTLP_HEADERS',
@@ -546,83 +510,3 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
 
 /** Every setting of the service, with its rules and its default. `readConfig` reads them. */
 export const settings = Joi.object(Object.assign({}, ...Object.values(settingTopics)));
-
-const isProduction = ({ state }: Joi.CustomHelpers): boolean => state.ancestors[0].SERVICE_ENV === 'production';
-
-function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
-  return `http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`;
-}
-
-function defaultTrackUrl({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
-  return `${PUBLIC_BASE_URL}/track`;
-}
-
-/** Without a database in the address, the driver would use a database named "test". */
-function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
-  if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
-  return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
-}
-
-function checkRedisUrl(url: string, helpers: Joi.CustomHelpers): unknown {
-  const address = readRedisUrl(url);
-  return typeof address === 'string' ? helpers.error(`redisUrl.${address}`) : url;
-}
-
-const addressOrRange = Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' });
-
-function readAddresses(list: string, helpers: Joi.CustomHelpers): unknown {
-  const addresses = entriesOf(list);
-  return addresses.every((address) => !addressOrRange.validate(address).error)
-    ? addresses
-    : helpers.error('addresses.form');
-}
-
-const entriesOf = (list: string): string[] => list.split(',').flatMap((entry) => entry.trim() || []);
-
-function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
-  if (isProduction(helpers)) return helpers.error('production.localTargets');
-  const origins = entriesOf(list);
-  const exact = origins.every(
-    (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
-  );
-  return exact ? origins : helpers.error('origins.form');
-}
-
-function readRoutingUrl(text: string, helpers: Joi.CustomHelpers): unknown {
-  if (!/^https?:\/\/[^/?]/.test(text) || !URL.canParse(text)) return helpers.error('routing.form');
-  const { protocol, hostname, username, password, hash } = new URL(text);
-  if (username || password || hash) return helpers.error('routing.form');
-  return protocol === 'https:' || (isLoopback(hostname) && !isProduction(helpers))
-    ? text
-    : helpers.error('routing.development');
-}
-
-function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {
-  const rounds = list.split(',').map((entry) => {
-    const [, km, seconds] = /^(\d+(?:\.\d+)?)@(\d+(?:\.\d+)?)$/.exec(entry.trim()) ?? [];
-    return { radiusKm: Number(km), afterMs: Number(seconds) * 1_000 };
-  });
-  const areRising = rounds.every(({ radiusKm, afterMs }, index) => {
-    const before = rounds[index - 1] ?? { radiusKm: 0, afterMs: -1 };
-    return radiusKm > 0 && radiusKm <= 500 && radiusKm >= before.radiusKm && afterMs > before.afterMs;
-  });
-  return areRising && rounds.every(({ afterMs }) => afterMs <= 3_600_000) ? rounds : helpers.error('rounds.form');
-}
-
-const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-
-function readSmsUrl(text: string, helpers: Joi.CustomHelpers): unknown {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isAllowed =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname) && !isProduction(helpers));
-  return isAllowed && url?.username && url.password && !url.search && !url.hash ? text : helpers.error('sms.form');
-}
-
-function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
-  const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
-  if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
-  const keys = bytes.map(secretsKey);
-  // The ids must differ, because ciphertexts identify their key by its id.
-  const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
-  return areDistinct ? keys : helpers.error('secretsKey.twice');
-}

@@ -1,5 +1,4 @@
 import type { Context } from './context.ts';
-import { connectSubscriberRedis } from './redis/redis.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 
 const channel = 'rides:changed';
@@ -37,11 +36,10 @@ export interface Wake {
   close(): void;
 }
 
-/** Opens a connection that subscribes to new rides and to changes of rides. */
-export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
+/** Subscribes to new rides and to changes of rides, on a connection of its own (`connectSubscriberRedis`). */
+export function subscribeToRideChanges(subscriber: RedisClient): Wake {
   const listeners = new Set<Listener>();
   const listenersOfKeys = new Set<(keyId: string) => void>();
-  const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   let isClosed = false;
   // Retries the first subscription, which may find no node in a cluster. ioredis repeats only a subscription that has
   // succeeded before.

@@ -1,5 +1,15 @@
 import type { Context } from '../base/context.ts';
-import { type Report, writeReports } from './positions.ts';
+import type { Point } from '../base/great-circle.ts';
+import { type Update, updateDocuments } from '../base/mongo/batch.ts';
+import { placed, withoutRide } from './change-availability.ts';
+import { around, type DriverPosition, maxReportAgeMs, notJournaled, positions } from './positions.ts';
+
+/** A position that a driver reports. */
+export interface Report extends Point {
+  heading?: number;
+  /** The time on the phone's clock, if the phone reports it. */
+  at?: Date;
+}
 
 /** Reports that arrive within this time (ms) are written in one command. */
 const windowMs = 100;
@@ -78,4 +88,79 @@ export function positionReports({ now }: Pick<Context, 'now'>): PositionReports 
         schedule();
       }),
   };
+}
+
+const minReportMs = 1_000;
+/**
+ * If no report was written for this long, the next one is written whatever time the phone reports, because the phone's
+ * clock may have been set back.
+ */
+const staleForMs = 60_000;
+
+/**
+ * Writes reports of different drivers in one command. A report changes only `seenAt` if it is older than the last one
+ * by the phone's clock, or if another process wrote a report within the last second.
+ */
+export async function writeReports(reports: ReadonlyMap<string, Report>, now: Date): Promise<void> {
+  const entries = [...reports];
+  const updates = entries.map(([driverId, { heading, at, ...place }]): Update<DriverPosition> => {
+    const report = {
+      ...{ ...placed(place), at: shownAt(at, now), seenAt: '$$NOW', reportedAt: now },
+      ...(heading !== undefined && { heading }),
+      ...(at && { phoneAt: at }),
+    };
+    const isStale = at && { phoneAt: { $gte: at }, reportedAt: around(now, staleForMs) };
+    return {
+      filter: { _id: driverId, $nor: [{ reportedAt: around(now, minReportMs - 1) }, ...(isStale ? [isStale] : [])] },
+      change: [{ $set: { ...report, ...availability(report.cells) } }],
+    };
+  });
+  const outcomes = await updateDocuments(positions, updates, notJournaled);
+  const unmatched = entries.filter((_, index) => outcomes[index] === false);
+  if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
+}
+
+/**
+ * In an update pipeline: the availability of a driver who reports from these cells, and from when on the driver is
+ * available, if that is new.
+ */
+function availability(cells?: readonly number[]) {
+  const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
+  const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];
+  // A silent driver stays `available` until the next sweep, but rounds already pass over the driver.
+  const wasSilent = { $gt: [{ $abs: { $subtract: ['$$NOW', '$seenAt'] } }, maxReportAgeMs] };
+  const wasAway = { $or: [{ $ne: ['$available', true] }, wasSilent] };
+  const becomesFree = { $and: [available, { $or: [wasAway, { $eq: ['$atEdge', true] }, ...isElsewhere] }] };
+  const isMarked = { $ne: [{ $type: '$freeSince' }, 'missing'] };
+  const kept = { $cond: [isMarked, '$freeFrom', { lat: '$lat', lng: '$lng' }] };
+  return {
+    available,
+    freeSince: { $cond: [becomesFree, '$$NOW', '$freeSince'] },
+    freeFrom: { $cond: [becomesFree, { $cond: [wasAway, '$$REMOVE', kept] }, '$freeFrom'] },
+    atEdge: { $cond: [becomesFree, '$$REMOVE', '$atEdge'] },
+  };
+}
+
+/** The time reported by the phone, or `now` if that time is in the future or more than a minute old. */
+function shownAt(at: Date | undefined, now: Date): Date {
+  return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
+}
+
+/**
+ * Inserts a document for each driver who has none yet. For a driver with a document, changes only `seenAt` and
+ * `available`.
+ */
+async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
+  await positions.bulkWrite(
+    reports.map(([driverId, { heading = 0, at, ...place }]) => {
+      const first = {
+        ...{ ...placed(place), heading, at: shownAt(at, now), reportedAt: now, isOnline: false, requests: [] },
+        ...(at && { phoneAt: at }),
+      };
+      const missing = Object.entries(first).map(([field, value]) => [field, { $ifNull: [`$${field}`, value] }]);
+      const update = [{ $set: { ...Object.fromEntries(missing), seenAt: '$$NOW', ...availability() } }];
+      return { updateOne: { filter: { _id: driverId }, update, upsert: true } };
+    }),
+    { ordered: false, writeConcern: notJournaled },
+  );
 }

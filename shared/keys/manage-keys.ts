@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SentForm } from '../accounts/sent-form.ts';
 import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
@@ -172,10 +173,7 @@ export const maxPerHour = 100_000;
  */
 export async function limitKey(keyId: string, limit: CreationLimit | null): Promise<boolean> {
   if (limit !== null) assertLimit(limit);
-  const change = limit === null ? { unset: { limit: 1 as const } } : { set: { limit } };
-  const isSame = (key: ApiKey) => key.limit?.perMinute === limit?.perMinute && key.limit?.perHour === limit?.perHour;
-  const { applied } = await changeKey(keyId, 'anyone', (key) => ({ ...change, on: ['limit'], isSame: isSame(key) }));
-  return applied.isChange;
+  return setField(keyId, 'anyone', 'limit', limit ?? undefined);
 }
 
 function assertLimit({ perMinute, perHour }: CreationLimit): void {
@@ -191,14 +189,7 @@ function assertLimit({ perMinute, perHour }: CreationLimit): void {
  * 100 characters long.
  */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
-  const checked = checkedName(name);
-  const { applied } = await changeKey(
-    keyId,
-    owner,
-    (key) => ({ set: { name: checked }, on: ['name'], isSame: key.name === checked }),
-    form,
-  );
-  return applied.isChange;
+  return setField(keyId, owner, 'name', checkedName(name), form);
 }
 
 /**
@@ -214,34 +205,29 @@ export async function setWebhookUrl(
   form?: string,
 ): Promise<boolean> {
   if (webhookUrl !== null) assertWebhookUrl(config, webhookUrl);
-  const change = webhookUrl === null ? { unset: { webhookUrl: 1 as const } } : { set: { webhookUrl } };
-  const { applied } = await changeKey(
-    keyId,
-    owner,
-    (key) => ({ ...change, on: ['webhookUrl'], isSame: (key.webhookUrl ?? null) === webhookUrl }),
-    form,
-  );
-  return applied.isChange;
+  return setField(keyId, owner, 'webhookUrl', webhookUrl ?? undefined, form);
 }
 
 /**
  * Sets whether passengers are texted about rides that do not say it. Resolves with false if this changes nothing. Like
  * `setWebhookUrl`, it is made once per form.
  */
-export async function setTexting(
+export const setTexting = (keyId: string, textsPassenger: boolean, owner: KeyOwner, form?: string): Promise<boolean> =>
+  setField(keyId, owner, 'textsPassenger', textsPassenger || undefined, form);
+
+/** Sets a field of a key, or removes it, once per form. Resolves with false if the key already had this value. */
+async function setField<Field extends 'name' | 'limit' | 'webhookUrl' | 'textsPassenger'>(
   keyId: string,
-  textsPassenger: boolean,
   owner: KeyOwner,
+  field: Field,
+  value: ApiKey[Field],
   form?: string,
 ): Promise<boolean> {
-  const change = textsPassenger
-    ? { set: { textsPassenger: true as const } }
-    : { unset: { textsPassenger: 1 as const } };
-  const isSame = (key: ApiKey) => (key.textsPassenger ?? false) === textsPassenger;
+  const change = value === undefined ? { unset: { [field]: 1 } } : { set: { [field]: value } };
   const { applied } = await changeKey(
     keyId,
     owner,
-    (key) => ({ ...change, on: ['textsPassenger'], isSame: isSame(key) }),
+    (key) => ({ ...change, on: [field], isSame: isDeepStrictEqual(key[field], value) }),
     form,
   );
   return applied.isChange;
@@ -253,8 +239,9 @@ export async function viewSigningSecret(
   keyId: string,
   owner: KeyOwner,
 ): Promise<string> {
-  const { signingSecret } = await activeKey(keyId, owner);
-  return decrypt(signingSecret, config.secrets.keys, keyId);
+  const found = await keys.findOne(activeKeyOf(keyId, owner));
+  if (!found) throw unknownKey();
+  return decrypt(found.signingSecret, config.secrets.keys, keyId);
 }
 
 function checkedName(name: string): string {
@@ -267,10 +254,4 @@ function checkedName(name: string): string {
 function assertWebhookUrl(config: KeySettings, url: string): void {
   const refusal = checkGivenTarget(config, url);
   if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
-}
-
-async function activeKey(keyId: string, owner: KeyOwner): Promise<ApiKey> {
-  const found = await keys.findOne(activeKeyOf(keyId, owner));
-  if (!found) throw unknownKey();
-  return found;
 }

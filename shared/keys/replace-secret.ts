@@ -27,7 +27,7 @@ export type ReplacingForm = SentForm & {
 type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
 /**
- * The version of the current API key or signing secret, which does not reveal the secret. A form names the version that
+ * The version of the current API key or signing secret (also of an endpoint's), which does not reveal the secret. A form names the version that
  * it replaces, so that it cannot replace a newer one.
  */
 export const secretVersion = {
@@ -184,7 +184,8 @@ function isStale({ seen, arrivedAt }: ReplaceRequest, key: ApiKey, what: keyof t
   return aheadMs > 0 && aheadMs < slowestRequestMs;
 }
 
-const keyChanged = (which: keyof typeof conflictMessages) =>
+/** The error of a change that another one has overtaken. */
+export const keyChanged = (which: keyof typeof conflictMessages) =>
   new AppError('key_changed', { message: conflictMessages[which] });
 
 /** The stored secret, or an empty text if it does not decrypt. A roll must work even then, because it is the remedy. */

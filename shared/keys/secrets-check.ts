@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
-import { ConfigError, NotMigrated } from '../base/config.ts';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
+import { ConfigError, NotMigrated } from '../base/errors.ts';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { secretStores } from './secret-stores.ts';
 import { ciphertextOf, encryptedWithMissingKeys } from './stored-secrets.ts';

@@ -1,7 +1,6 @@
 import type { Config } from '../base/config.ts';
 import type { Mode } from '../base/terms.ts';
-import type { MailText } from './mail.ts';
-import { formatUtc, oneLine } from './wording.ts';
+import { formatUtc, type MailText, oneLine } from './mail.ts';
 
 /** A key that was created or rotated. `from` is the address of the client that did it, or `command line`. */
 export interface KeyNews {

@@ -4,6 +4,7 @@ import { decrypt, encrypt } from '../base/encryption.ts';
 import { newMailId } from '../base/ids.ts';
 import { insertOnce } from '../base/mongo/collection.ts';
 import { addJob } from '../base/queues.ts';
+import { isolated } from '../base/shown-text.ts';
 import { type MailRow, mails } from './mail-row.ts';
 
 /** The recipient and the text of a mail. */
@@ -59,3 +60,9 @@ export async function enqueueMail(
 /** True if mails can be read: through a mail server, or on the mail page of a development stack. */
 export const canSendMail = ({ environment, secrets }: Pick<Config, 'environment' | 'secrets'>): boolean =>
   secrets.smtpUrl !== '' || environment === 'development';
+
+/** A partner's text within a line of a mail. It cannot add lines or headers, or change the order of the line. */
+export const oneLine = (text: string): string => isolated(text).replace(/\s+/gu, ' ').trim();
+
+/** A time as `2026-01-31 09:05 UTC`. */
+export const formatUtc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

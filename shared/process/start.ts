@@ -1,5 +1,4 @@
-import { ConfigError } from '../base/config.ts';
-import { describeError } from '../base/errors.ts';
+import { ConfigError, describeError } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { asksForHelp, asksForVersion, prefixLines, UsageError } from './command-line.ts';
 

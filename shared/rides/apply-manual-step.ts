@@ -1,9 +1,8 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedOfferId } from '../base/ids.ts';
-import { applyAction, changeRide } from './change-ride.ts';
-import { type Command, decide } from './decide.ts';
-import { wrongPin } from './pin.ts';
+import type { Command } from './decide.ts';
+import { applyWithPin } from './pin.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
@@ -40,20 +39,10 @@ export async function applyManualStep(
     if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
     return commandOf(ride, step, origin);
   };
-  if (step.step !== 'start') return applyAction(ctx, rideId, command, owner, origin);
-  const started = await changeRide(
-    ctx,
-    { rideId, owner },
-    (ride, at, now) => {
-      const change = decide(ride, command(ride), { at, now }, ctx.config);
-      const wrong = wrongPin(ride, step.pin, now);
-      return { change: wrong ?? change, result: { isWrong: wrong !== null } };
-    },
-    origin,
-  );
-  if (!started) throw new AppError('ride_not_found');
-  if (started.result.isWrong) throw new AppError('wrong_pin');
-  return started.ride;
+  const pin = step.step === 'start' ? step.pin : undefined;
+  const ride = await applyWithPin(ctx, { rideId, owner }, command, pin, origin);
+  if (!ride) throw new AppError('ride_not_found');
+  return ride;
 }
 
 function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command {

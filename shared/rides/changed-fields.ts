@@ -70,12 +70,14 @@ export function changedFields(
 /** A ride remembers this many of its last changes. */
 const mostChanges = 50;
 
-const offersWithout = ({ offers }: RideState, unfit: ReadonlySet<string>, at: Date): Offer[] =>
+/** The offers after those of these drivers are withdrawn. */
+export const offersWithout = ({ offers }: RideState, unfit: ReadonlySet<string>, at: Date): Offer[] =>
   offers.map((offer) =>
     unfit.has(offer.driver.driverId) && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
   );
 
-const askedWithout = ({ asked = [] }: RideState, unfit: ReadonlySet<string>, at: Date) =>
+/** The drivers who were asked, after these have declined or are unfit. */
+export const askedWithout = ({ asked = [] }: RideState, unfit: ReadonlySet<string>, at: Date) =>
   asked.map((driver) => (unfit.has(driver.driverId) && !driver.declinedAt ? { ...driver, declinedAt: at } : driver));
 
 type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs'>;

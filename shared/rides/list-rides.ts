@@ -4,7 +4,7 @@ import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { keys } from '../keys/api-key.ts';
 import { fieldsIn, projectionOf } from './fields.ts';
-import { referenceIndex, rides } from './ride.ts';
+import { referenceIndex, rides, statusIndex } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
 /** The account for which rides are read. A ride of another account counts as unknown. */
@@ -17,10 +17,10 @@ export interface RideFilter {
   keyId?: string;
   mode?: Mode;
   status?: RideStatus | readonly RideStatus[];
-  /** Created at this time or later. */
-  from?: Date;
+  /** Created at this time or later (a number is Unix ms). */
+  from?: Date | number;
   /** Created before this time. */
-  to?: Date;
+  to?: Date | number;
   /** The id of the last ride of the previous page. */
   after?: string;
 }
@@ -72,33 +72,38 @@ export type ListedRide = Pick<Ride, '_id' | Exclude<keyof typeof listedFields, '
  * A page of an account's rides, newest first; `hasOlder` is true if more follow. New rides do not shift later pages.
  * Reads about as many index entries as the page has rides, for any filter.
  */
-export async function listRides(
+export function listRides(
   filter: RideFilter,
   limit: number,
   { accountId }: RidesOwner,
 ): Promise<{ rides: ListedRide[]; hasOlder: boolean }> {
   const { keyId, mode } = filter;
   const modes = { $in: mode ? [mode] : (['live', 'test'] satisfies Mode[]) };
-  // All statuses and modes are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
-  // rides.
-  const found = await rides
-    .find<ListedRide>(
-      {
-        accountId,
-        ...(keyId === undefined ? { mode: modes } : { keyId }),
-        status: oneOfStatuses(filter),
-        ...idsWithin(filter),
-      },
-      {
-        ...committedReads(),
-        projection: listedFields,
-        hint: keyId === undefined ? { accountId: 1, mode: 1, status: 1, _id: -1 } : { keyId: 1, status: 1, _id: -1 },
-        sort: { _id: -1 },
-        limit: limit + 1,
-        batchSize: limit + 2,
-      },
-    )
-    .toArray();
+  return readNewest(
+    {
+      accountId,
+      ...(keyId === undefined ? { mode: modes } : { keyId }),
+      status: oneOfStatuses(filter),
+      ...idsWithin(filter),
+    },
+    {
+      projection: listedFields,
+      hint: keyId === undefined ? { accountId: 1, mode: 1, status: 1, _id: -1 } : statusIndex,
+      limit,
+    },
+  );
+}
+
+/**
+ * The newest `limit` rides of a filter, which lists all statuses and modes: so MongoDB merges one ordered scan of the
+ * index for each of them instead of sorting all rides.
+ */
+async function readNewest<Listed extends Pick<Ride, '_id'>>(
+  filter: mongoose.mongo.Filter<Ride>,
+  { limit, ...options }: { projection: object; hint: Record<string, 1 | -1>; limit: number },
+): Promise<{ rides: Listed[]; hasOlder: boolean }> {
+  const size = { sort: { _id: -1 }, limit: limit + 1, batchSize: limit + 2 } as const;
+  const found = await rides.find<Listed>(filter, { ...committedReads(), ...options, ...size }).toArray();
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
@@ -107,29 +112,14 @@ export const oneOfStatuses = ({ status = rideStatuses }: Pick<RideFilter, 'statu
   $in: typeof status === 'string' ? [status] : [...status],
 });
 
-/** The condition on the ids of the rides that are created within the filter's times. */
-export const idsWithin = ({ from, to, after }: RideFilter): mongoose.mongo.Filter<Ride> =>
-  idsBetween({ from: from?.getTime(), to: to?.getTime(), after });
-
-/** A condition on the id, which begins with the time of creation. */
-function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'after'>): mongoose.mongo.Filter<Ride> {
-  const ends = [to !== undefined && firstRideId(to), after].filter((id) => typeof id === 'string').sort();
+/** The condition on the ids, which begin with the times of creation, of the rides within the filter's times. */
+export function idsWithin({ from, to, after }: RideFilter): mongoose.mongo.Filter<Ride> {
+  const ends = [to !== undefined && firstRideId(Number(to)), after].filter((id) => typeof id === 'string').sort();
   const _id = {
-    ...(from !== undefined && { $gte: firstRideId(from) }),
+    ...(from !== undefined && { $gte: firstRideId(Number(from)) }),
     ...(ends[0] !== undefined && { $lt: ends[0] }),
   };
   return Object.keys(_id).length > 0 ? { _id } : {};
-}
-
-interface KeyRideFilter {
-  status?: RideStatus;
-  reference?: string;
-  /** Only rides created at this time or later (Unix ms). */
-  from?: number;
-  /** Only rides created before this time (Unix ms). */
-  to?: number;
-  /** The id of the last ride of the previous page. */
-  after?: string;
 }
 
 /**
@@ -140,32 +130,14 @@ interface KeyRideFilter {
  * that was acknowledged before the first page was read. A ride whose insert is in flight at that time may be missing,
  * because its id is older than its insert.
  */
-export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
+export function listKeyRides<Listed extends Pick<Ride, '_id'>>(
   keyId: string,
-  { status, reference, from, to, after }: KeyRideFilter,
-  { limit, projection }: { limit: number; projection: object },
+  { reference, ...filter }: Omit<RideFilter, 'keyId' | 'mode'> & { reference?: string },
+  page: { limit: number; projection: object },
 ): Promise<{ rides: Listed[]; hasOlder: boolean }> {
-  const found = await rides
-    .find<Listed>(
-      {
-        keyId,
-        ...(reference !== undefined && { reference }),
-        // All statuses are listed, so that MongoDB merges one ordered scan for each of them instead of sorting all
-        // rides.
-        status: oneOfStatuses({ status }),
-        ...idsBetween({ from, to, after }),
-      },
-      {
-        ...committedReads(),
-        projection,
-        hint: reference === undefined ? { keyId: 1, status: 1, _id: -1 } : referenceIndex,
-        sort: { _id: -1 },
-        limit: limit + 1,
-        batchSize: limit + 2,
-      },
-    )
-    .toArray();
-  return { rides: found.slice(0, limit), hasOlder: found.length > limit };
+  const named = reference !== undefined && { reference };
+  const hint = named ? referenceIndex : statusIndex;
+  return readNewest({ keyId, ...named, status: oneOfStatuses(filter), ...idsWithin(filter) }, { ...page, hint });
 }
 
 /** A complete ride with its events and the name of its key, in one read; null if the account has no such ride. */

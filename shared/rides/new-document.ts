@@ -1,8 +1,7 @@
 import type { Config } from '../base/config.ts';
-import { newTrackToken } from '../base/ids.ts';
+import { newPin, newTrackToken } from '../base/ids.ts';
 import { firstFields } from './first-timers.ts';
 import { messageFields } from './message-fields.ts';
-import { newPin } from './pin.ts';
 import { earliestDueAt } from './ride-jobs.ts';
 import type { Ride, RideRequest } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';

@@ -1,13 +1,10 @@
 import mongoose from 'mongoose';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
-/**
- * The schema is the interface `Ride`, hence `strict: false`. Only this folder, the webhook workers, the erasure and the
- * count of ratings write rides.
- */
-const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+/** Only this folder, the webhook workers, the erasure and the count of ratings write rides. */
+const rideSchema = recordSchema();
 // The index is partial, because erased rides have no token.
 rideSchema.index(
   { trackToken: 1 },

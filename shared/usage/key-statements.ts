@@ -2,12 +2,11 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { listKeyRides } from '../rides/list-rides.ts';
 import type { Ride } from '../rides/ride-types.ts';
-import { centsOf } from './cents.ts';
 import { dayMs, dayOf, daysBetween, endOfMonth, monthOf, startOfDay, startOfMonth, summableUntil } from './days.ts';
 import { countRides } from './ride-sums.ts';
 import { allLines } from './statements.ts';
 import { tripSums } from './trip-sums.ts';
-import type { TripLine } from './trips.ts';
+import { lineOf, type TripLine } from './trips.ts';
 
 /** A key whose rides are summed. */
 export interface StatementKey {
@@ -68,12 +67,7 @@ async function testLines({ keyId }: StatementKey, month: string): Promise<TripLi
     { limit: mostTestTrips, projection: { statusAt: 1, agreedPrice: 1 } },
   );
   return rides
-    .map(({ _id: rideId, statusAt: endedAt, agreedPrice = 0 }) => ({
-      rideId,
-      endedAt,
-      keyId,
-      cents: centsOf(agreedPrice),
-    }))
+    .map((ride) => lineOf({ ...ride, keyId }))
     .filter(({ endedAt }) => monthOf(endedAt) === month)
     .reverse()
     .sort((a, b) => a.endedAt.getTime() - b.endedAt.getTime());

@@ -71,7 +71,7 @@ export async function findTrips(accountId: string, { from, to, skip = 0, limit }
   return found.map(lineOf);
 }
 
-function lineOf({ _id, statusAt, keyId, agreedPrice = 0 }: TripEntry): TripLine {
+export function lineOf({ _id, statusAt, keyId, agreedPrice = 0 }: TripEntry): TripLine {
   return { rideId: _id, endedAt: statusAt, keyId, cents: centsOf(agreedPrice) };
 }
 

@@ -1,10 +1,8 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
-import { firstAttemptId } from '../base/ids.ts';
-import { collection, recordSchema } from '../base/mongo/collection.ts';
+import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import type { Mode } from '../base/terms.ts';
-import { type SentEvent, sentEvents } from '../base/terms.ts';
+import type { Mode, SentEvent } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
 import type { DeliveryOutcome, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
@@ -90,8 +88,8 @@ export interface AttemptRecord {
 }
 
 const attemptSchema = recordSchema();
-const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
-const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
+export const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
+export const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
 /** Orders the attempts of a ride, oldest first. */
 export const ofRide = { rideId: 1, _id: 1 } as const;
 attemptSchema.index(ofAccount);
@@ -132,24 +130,14 @@ export interface Requester extends AccountOwner {
 
 /** An attempt as shown in a list. */
 export type AttemptSummary = Omit<AttemptRecord, 'headers' | 'body' | 'answer' | 'answerHeaders' | 'claim'>;
-const summary = { headers: 0, body: 0, answer: 0, answerHeaders: 0, claim: 0 } as const;
-
-export interface AttemptFilters {
-  keyId?: string;
-  outcome?: RecordedOutcome | readonly RecordedOutcome[];
-  event?: SentEvent;
-  /** Attempts at this time or later. */
-  from?: Date;
-  /** Attempts before this time. */
-  to?: Date;
-  /** The id of the last attempt of the previous page. */
-  after?: string;
-  limit: number;
-}
+export const summary = { headers: 0, body: 0, answer: 0, answerHeaders: 0, claim: 0 } as const;
 
 /** At most this many attempts of a ride are read. Only many redeliveries make more. */
 const mostOfRide = 1_000;
 const mostOfEvent = 100;
+
+/** The fields of an attempt that waits until a time. */
+export const waitingUntil = (dueAt: Date) => ({ outcome: 'waiting', state: 'waiting', tries: 0, dueAt }) as const;
 
 /** The fields of an attempt that describe its event. */
 export function eventFields({ event, seq, body }: Pick<RideEvent, 'event' | 'seq' | 'body'>) {
@@ -191,75 +179,33 @@ export async function insertUntilDuplicate(records: readonly AttemptRecord[]): P
   try {
     return (await attempts.insertMany([...records], { ordered: true })).insertedCount;
   } catch (error) {
-    const { MongoBulkWriteError } = mongoose.mongo;
-    if (error instanceof MongoBulkWriteError && error.code === duplicateKey) return error.insertedCount;
+    if (isDuplicate(error)) return (error as mongoose.mongo.MongoBulkWriteError).insertedCount;
     throw error;
   }
 }
 
-const duplicateKey = 11_000;
-
-/** The attempts of a ride, oldest first: of its events, and redeliveries. Empty for a ride of another account. */
-export async function attemptsOfRide(
-  rideId: string,
+/** Attempts of a ride of the account, oldest first. Empty for a ride of another account. */
+const findOfRide = <Found extends object>(
+  filter: { rideId: string } & mongoose.mongo.Filter<AttemptRecord>,
   { accountId }: AccountOwner,
-): Promise<Omit<AttemptRecord, 'claim'>[]> {
-  const options = { projection: { claim: 0 }, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
-  return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
-}
-
-/**
- * The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. Empty for a
- * ride of another account.
- */
-export async function resendsOfRide(rideId: string, { accountId }: AccountOwner): Promise<AttemptSummary[]> {
-  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
-  return attempts
-    .find<AttemptSummary>(
-      { rideId, accountId, kind: 'redelivery', endpointId: { $exists: false } },
-      { ...options, ...timeLimit() },
-    )
+  options: { projection: object; limit: number },
+): Promise<Found[]> =>
+  attempts
+    .find<Found>({ ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() })
     .toArray();
-}
 
-/** The attempts of one event of a ride, oldest first. Empty for a ride of another account. */
-export async function attemptsOfEvent(
+/** All attempts of a ride: of its events, and redeliveries. */
+export const attemptsOfRide = (rideId: string, owner: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>[]> =>
+  findOfRide({ rideId }, owner, { projection: { claim: 0 }, limit: mostOfRide });
+
+/** The resends of a ride's events to the URL of the ride or key, in the order in which they were requested. */
+export const resendsOfRide = (rideId: string, owner: AccountOwner): Promise<AttemptSummary[]> => {
+  const filter = { rideId, kind: 'redelivery', endpointId: { $exists: false } } as const;
+  return findOfRide(filter, owner, { projection: summary, limit: mostOfRide });
+};
+
+/** The attempts of one event of a ride. */
+export const attemptsOfEvent = (
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId }: AccountOwner,
-): Promise<AttemptSummary[]> {
-  const options = { projection: summary, sort: { _id: 1 }, limit: mostOfEvent, hint: ofRide } as const;
-  return attempts.find<AttemptSummary>({ rideId, accountId, seq }, { ...options, ...timeLimit() }).toArray();
-}
-
-/**
- * The attempts of an account that match the filters, newest first. Pages that are read with `after` show each attempt
- * once, even while new ones are inserted. The cost does not grow with the number of attempts: the filter lists all
- * outcomes and events, so MongoDB merges a few index ranges that are each ordered by id.
- */
-export async function listAttempts({ accountId }: AccountOwner, filters: AttemptFilters): Promise<AttemptSummary[]> {
-  const { keyId, outcome = recordedOutcomes, event, limit } = filters;
-  const filter = {
-    accountId,
-    ...(keyId !== undefined && { keyId }),
-    outcome: { $in: [outcome].flat() },
-    event: { $in: event ? [event] : eventNames },
-    _id: idRange(filters),
-  } as mongoose.mongo.Filter<AttemptRecord>;
-  const options = {
-    projection: summary,
-    sort: { _id: -1 },
-    limit,
-    hint: keyId === undefined ? ofAccount : ofKey,
-  } as const;
-  return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
-}
-
-export const eventNames: readonly SentEvent[] = sentEvents;
-
-/** Every id has an underscore at this place, and a backtick is the next character in text order. */
-const afterAllIds = 'att`';
-
-function idRange({ from, to, after }: Pick<AttemptFilters, 'from' | 'to' | 'after'>): { $gte: string; $lt: string } {
-  const ends = [after, to && firstAttemptId(to.getTime())].filter((end) => end !== undefined);
-  return { $gte: firstAttemptId(from?.getTime() ?? 0), $lt: ends.sort()[0] ?? afterAllIds };
-}
+  owner: AccountOwner,
+): Promise<AttemptSummary[]> => findOfRide({ rideId, seq }, owner, { projection: summary, limit: mostOfEvent });

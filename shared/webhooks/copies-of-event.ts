@@ -5,7 +5,7 @@ import { isDuplicate } from '../base/mongo/collection.ts';
 import type { EndpointFacts } from '../keys/endpoints.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
-import { type AttemptRecord, attempts } from './attempts.ts';
+import { type AttemptRecord, attempts, waitingUntil } from './attempts.ts';
 
 /** What the copies of an event have in common. */
 type CopiedEvent = Pick<AttemptRecord, 'event' | 'rideStatus' | 'seq' | 'at' | 'offerId' | 'body' | 'requestId'> & {
@@ -33,10 +33,7 @@ export async function storeCopies(
       ...event,
       endpointId,
       rideId: ride._id,
-      outcome: 'waiting',
-      state: 'waiting',
-      tries: 0,
-      dueAt: event.at,
+      ...waitingUntil(event.at),
     }),
   );
   const refused = (await insertDocuments(attempts, copies)).find((error) => error && !isDuplicate(error));

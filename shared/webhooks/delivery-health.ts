@@ -4,10 +4,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
 import { type MailRow, mails } from '../mail/mail-row.ts';
 import type { AccountOwner } from './attempts.ts';
-import type { FailureCode } from './failure-reasons.ts';
-
-/** After this many consecutive failures, the dashboard shows them and the account gets a mail. */
-export const failuresToReport = 5;
+import { type FailureCode, failuresToReport } from './failure-reasons.ts';
 
 interface FailingDeliveries {
   failuresInRow: number;

@@ -1,6 +1,7 @@
 import { firstAttemptId } from '../base/ids.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { type AccountOwner, type AttemptRecord, attempts, eventNames } from './attempts.ts';
+import { sentEvents } from '../base/terms.ts';
+import { type AccountOwner, type AttemptRecord, attempts } from './attempts.ts';
 
 /** The newest attempts that are read, so that the cost does not depend on the number of attempts. */
 const mostRead = 1_000;
@@ -27,7 +28,7 @@ export async function deliveryRate({ accountId }: AccountOwner, since: Date): Pr
         accountId,
         // With every outcome and event listed, MongoDB merges one ordered scan for each instead of sorting.
         outcome: { $in: [...sentOutcomes] },
-        event: { $in: [...eventNames] },
+        event: { $in: [...sentEvents] },
         _id: { $gte: firstAttemptId(since.getTime()) },
       },
       {

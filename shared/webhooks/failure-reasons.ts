@@ -101,6 +101,9 @@ interface FailureReason {
   remedy: string;
 }
 
+/** After this many consecutive failures, the dashboard shows them and the account gets a mail. */
+export const failuresToReport = 5;
+
 /** The fields of an attempt, or of an event's delivery, that determine the reason. */
 export interface FailedDelivery {
   outcome: RecordedOutcome;

@@ -1,6 +1,23 @@
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { ListedRide } from '../rides/list-rides.ts';
-import { type AccountOwner, type AttemptRecord, attempts, ofRide } from './attempts.ts';
+import { type AccountOwner, attempts, ofRide, type RecordedOutcome } from './attempts.ts';
+
+/** Names an event of a ride, in a set. */
+export const idOf = (rideId: string | undefined, seq: number | undefined): string => `${rideId}_${seq}`;
+
+/** The events (`idOf`) of the account's rides of which a resend to the URL of the ride or key has one of these outcomes. */
+export async function resentEvents(
+  rideIds: readonly string[],
+  { accountId }: AccountOwner,
+  outcomes: RecordedOutcome[],
+): Promise<Set<string>> {
+  if (rideIds.length === 0) return new Set();
+  const toDefault = { kind: 'redelivery', endpointId: { $exists: false } } as const;
+  const filter = { rideId: { $in: [...rideIds] }, accountId, ...toDefault, outcome: { $in: outcomes } };
+  const options = { projection: { _id: 0, rideId: 1, seq: 1 }, hint: ofRide, ...timeLimit() };
+  const found = await attempts.find(filter, options).toArray();
+  return new Set(found.map(({ rideId, seq }) => idOf(rideId, seq)));
+}
 
 /**
  * Drops from each ride's `missed` the events that a resend has delivered. One query, which reads only the attempts of
@@ -8,16 +25,9 @@ import { type AccountOwner, type AttemptRecord, attempts, ofRide } from './attem
  */
 export async function withoutResent<Listed extends Pick<ListedRide, '_id' | 'missed'>>(
   rides: readonly Listed[],
-  { accountId }: AccountOwner,
+  owner: AccountOwner,
 ): Promise<Listed[]> {
   const rideIds = rides.filter(({ missed }) => missed.length > 0).map(({ _id }) => _id);
-  if (rideIds.length === 0) return [...rides];
-  const found = await attempts
-    .find<Pick<AttemptRecord, 'rideId' | 'seq'>>(
-      { rideId: { $in: rideIds }, accountId, kind: 'redelivery', endpointId: { $exists: false }, outcome: 'delivered' },
-      { projection: { _id: 0, rideId: 1, seq: 1 }, hint: ofRide, ...timeLimit() },
-    )
-    .toArray();
-  const arrived = new Set(found.map(({ rideId, seq }) => `${rideId} ${seq}`));
-  return rides.map((ride) => ({ ...ride, missed: ride.missed.filter((seq) => !arrived.has(`${ride._id} ${seq}`)) }));
+  const arrived = await resentEvents(rideIds, owner, ['delivered']);
+  return rides.map((ride) => ({ ...ride, missed: ride.missed.filter((seq) => !arrived.has(idOf(ride._id, seq))) }));
 }

@@ -14,14 +14,15 @@ import {
   eventFields,
   insertUnlessDuplicate,
   insertUntilDuplicate,
-  listAttempts,
   type Requester,
+  waitingUntil,
 } from './attempts.ts';
+import { listAttempts } from './list-attempts.ts';
+import { idOf } from './missed-events.ts';
 import {
   type EarlierRequests,
   type EventOfRide,
   findUndelivered,
-  idOf,
   nothingRequested,
   type RideWithEvents,
   rideFields,
@@ -160,10 +161,7 @@ function redelivery(
     ...eventFields(event),
     rideId: ride._id,
     at,
-    outcome: 'waiting',
-    state: 'waiting',
-    tries: 0,
-    dueAt: at,
+    ...waitingUntil(at),
     ...(endpointId ? { endpointId, onlyResendTo: endpointId } : { isOnlyResend: true }),
     ...(requestId && { requestId }),
     ...(form && { form }),

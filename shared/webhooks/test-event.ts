@@ -7,7 +7,7 @@ import { keys } from '../keys/api-key.ts';
 import { eventBody, trackUrl } from '../rides/events.ts';
 import type { RideState } from '../rides/ride-types.ts';
 import { enqueueAttempt, type PendingAttempt } from './attempt-jobs.ts';
-import { attemptOfForm, insertUnlessDuplicate, type Requester } from './attempts.ts';
+import { attemptOfForm, insertUnlessDuplicate, type Requester, waitingUntil } from './attempts.ts';
 
 const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
 
@@ -30,7 +30,7 @@ export async function sendTestEvent(
   const now = ctx.now();
   await chargeTestEvent(keyId, now);
   const at = new Date(now);
-  const pending = { _id: newAttemptId(now), keyId, ...(endpointId && { endpointId }), dueAt: at };
+  const pending = { _id: newAttemptId(now), keyId, ...(endpointId && { endpointId }), ...waitingUntil(at) };
   const inserted = await insertUnlessDuplicate({
     ...pending,
     accountId,
@@ -39,12 +39,9 @@ export async function sendTestEvent(
     event: 'ride.status',
     rideStatus: 'driver_arriving',
     at,
-    outcome: 'waiting',
     body: sampleBody(ctx, pending._id, now),
     ...(requestId && { requestId }),
     ...(form && { form }),
-    state: 'waiting',
-    tries: 0,
   });
   const first = inserted ? null : await attemptOfForm(form);
   if (first) return repeatRequest(ctx, first);

@@ -2,7 +2,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
 import { rides } from '../rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../rides/ride-types.ts';
-import { attempts } from './attempts.ts';
+import { idOf, resentEvents } from './missed-events.ts';
 
 /** One request resends at most this many events. */
 export const maxResends = 500;
@@ -95,7 +95,10 @@ export async function findUndelivered(
       const page = await nextPage(cursor);
       if (page.length === 0) break;
       const own = page.filter((ride) => ride.accountId === accountId);
-      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, range)))).filter(isMissed));
+      const failed = own.flatMap((ride) => failedEvents(ride, range));
+      const rideIds = [...new Set(failed.map(({ ride }) => ride._id))];
+      const resent = await resentEvents(rideIds, { accountId }, ['waiting', 'delivered']);
+      found.push(...failed.filter((each) => !resent.has(idOf(each.ride._id, each.event.seq)) && isMissed(each)));
     }
   } finally {
     await cursor.close();
@@ -130,15 +133,3 @@ function isSelected({ outcome, at }: Delivery, { since, until }: TimeRange): boo
 /** A ride's events are sent in order, so sorting by attempt keeps their order. */
 const byTime = (a: EventOfRide, b: EventOfRide): number =>
   (a.event.delivery?.at.getTime() ?? 0) - (b.event.delivery?.at.getTime() ?? 0) || a.event.seq - b.event.seq;
-
-async function withoutRedelivered(events: readonly EventOfRide[]): Promise<EventOfRide[]> {
-  const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
-  const toDefault = { kind: 'redelivery', endpointId: { $exists: false } } as const;
-  const filter = { rideId: { $in: rideIds }, ...toDefault, outcome: { $in: ['waiting', 'delivered'] } } as const;
-  const projection = { rideId: 1, seq: 1 };
-  const redelivered = new Set<string>();
-  for await (const { rideId, seq } of attempts.find(filter, { projection })) redelivered.add(idOf(rideId, seq));
-  return events.filter(({ ride, event }) => !redelivered.has(idOf(ride._id, event.seq)));
-}
-
-export const idOf = (rideId: string | undefined, seq: number | undefined): string => `${rideId}_${seq}`;

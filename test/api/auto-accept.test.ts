@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
-import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import {
   autoAcceptNow,
   endBidding,
@@ -18,10 +17,7 @@ import {
 
 describe('auto-accept', () => {
   const api = useTestApi();
-  let partner: Client;
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const limits = { maxPrice: 25, maxEtaMinutes: 10 };
   const newRideWith = async (autoAccept: object = limits): Promise<string> =>
@@ -43,25 +39,6 @@ describe('auto-accept', () => {
     expect(statusesSent(ride).slice(-1)).to.deep.equal(['driver_arriving']);
     expect(ride.events.at(-1)?.by).to.equal('auto_accept');
     expect(await run(rideId)).to.deep.equal({ result: 'stale' });
-  });
-
-  it('an offer within the limits adds the auto-accept job, and the sweeper adds it again if it is lost', async () => {
-    partner = await api.partner('test');
-    const noOffers = { 'x-service-test-scenario': 'no_offers' };
-    const { rideId } = (await partner.createRide({ autoAccept: limits }, noOffers)).body;
-    await offerOn(api.ctx, rideId);
-    const job = () => jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' });
-    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
-    await (await job())?.remove();
-    await sweep(api.ctx, { everything: true });
-    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
-  });
-
-  it('auto-accept accepts offers with any ETA if only a price limit is given', async () => {
-    const rideId = await newRideWith({ maxPrice: 25 });
-    await offerOn(api.ctx, rideId, { etaMinutes: 500 });
-    await due(rideId);
-    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
   });
 
   /** Creates a ride with one offer within the limits, from a driver who is on another ride. */
@@ -127,9 +104,9 @@ describe('auto-accept', () => {
   });
 
   it('the scenario of a test ride continues after auto-accept', async () => {
-    partner = await api.partner('test');
-    const rideId = await newRideWith();
-    await partner.post(`/test/rides/${rideId}/offer`);
+    const tester = await api.partner('test');
+    const { rideId } = (await tester.createRide({ fare: 20, autoAccept: limits })).body;
+    await tester.post(`/test/rides/${rideId}/offer`);
     await due(rideId);
     expect(await timersOf(rideId)).to.have.members(['stall', 'arrive']);
   });
@@ -154,5 +131,83 @@ describe('auto-accept', () => {
     const { events } = await storedRide(rideId);
     expect(events).to.have.length(2);
     for (const { body } of events) expect(body).not.to.match(/4321|autoAccept/);
+  });
+
+  describe('with waitSeconds', () => {
+    const waiting = { ...limits, waitSeconds: 20 };
+    const waitOf = async (rideId: string) => {
+      const { timers } = await storedRide(rideId);
+      return timers.find(({ name }) => name === 'auto_accept')?.dueAt;
+    };
+    const acceptedBy = async (rideId: string) => (await storedRide(rideId)).acceptedOfferId;
+
+    it('the wait begins with the first offer within the limits, and later offers do not prolong it', async () => {
+      const rideId = await newRideWith(waiting);
+      await offerOn(api.ctx, rideId, { price: 26 });
+      expect(await waitOf(rideId)).to.equal(undefined);
+      const { at } = await offerOn(api.ctx, rideId, { price: 25 });
+      const dueAt = await waitOf(rideId);
+      expect(dueAt?.getTime()).to.equal(at.getTime() + 20_000);
+      await offerOn(api.ctx, rideId, { price: 20 });
+      expect(await waitOf(rideId)).to.deep.equal(dueAt);
+      expect(await run(rideId)).to.include({ why: 'early' });
+      expect((await storedRide(rideId)).status).to.equal('bidding');
+    });
+
+    it('after the wait the cheapest offer within the limits is accepted; of equal prices the one with the shortest ETA', async () => {
+      const rideId = await newRideWith(waiting);
+      await offerOn(api.ctx, rideId, { price: 24, etaMinutes: 2 });
+      await offerOn(api.ctx, rideId, { price: 19, etaMinutes: 11 });
+      await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 9 });
+      const { offerId } = await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
+      await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
+      expect(await due(rideId)).to.include({ result: 'done', status: 'driver_arriving' });
+      const ride = await storedRide(rideId);
+      expect(ride).to.include({ acceptedOfferId: offerId, agreedPrice: 21 });
+      expect(ride.events.at(-1)?.by).to.equal('auto_accept');
+      expect(await run(rideId)).to.deep.equal({ result: 'stale' });
+    });
+
+    it('if no fitting offer is left after the wait, the next one starts a new wait', async () => {
+      const rideId = await newRideWith(waiting);
+      const { offerId } = await offerOn(api.ctx, rideId);
+      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+      expect(await due(rideId)).to.include({ result: 'done', status: 'bidding' });
+      expect(await waitOf(rideId)).to.equal(undefined);
+      const { at } = await offerOn(api.ctx, rideId);
+      expect((await waitOf(rideId))?.getTime()).to.equal(at.getTime() + 20_000);
+    });
+
+    it('if the driver of the best offer is on another ride, the next best is accepted', async () => {
+      const driver = newDriver();
+      const [first, second] = [await newRideWith(waiting), await newRideWith(waiting)];
+      await offerOn(api.ctx, first, { driver });
+      await offerOn(api.ctx, second, { driver, price: 15 });
+      await offerOn(api.ctx, second, { price: 24 });
+      const { offerId } = await offerOn(api.ctx, second, { price: 22 });
+      await due(first);
+      await due(second);
+      expect(await acceptedBy(second)).to.equal(offerId);
+    });
+
+    it('the partner can accept any offer or cancel during the wait, which then has no effect', async () => {
+      const [accepted, cancelled] = [await newRideWith(waiting), await newRideWith(waiting)];
+      await offerOn(api.ctx, accepted, { price: 15 });
+      const { offerId } = await offerOn(api.ctx, accepted, { price: 90 });
+      await partner.post(`/rides/${accepted}/accept`, { offerId });
+      await offerOn(api.ctx, cancelled);
+      await partner.post(`/rides/${cancelled}/cancel`);
+      for (const rideId of [accepted, cancelled]) expect(await run(rideId)).to.deep.equal({ result: 'stale' });
+      expect(await acceptedBy(accepted)).to.equal(offerId);
+    });
+
+    it('the creation and retrieve show waitSeconds, and a repeat with another one answers 409', async () => {
+      const under = { 'idempotency-key': 'wait' };
+      const { body, text } = await partner.createRide({ autoAccept: waiting }, under);
+      expect(body.autoAccept).to.deep.equal(waiting);
+      expect((await partner.get(`/rides/${body.rideId}`)).body.autoAccept).to.deep.equal(waiting);
+      expect((await partner.createRide({ autoAccept: waiting }, under)).text).to.equal(text);
+      expect((await partner.createRide({ autoAccept: { ...waiting, waitSeconds: 5 } }, under)).status).to.equal(409);
+    });
   });
 });

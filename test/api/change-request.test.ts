@@ -1,12 +1,13 @@
 import { expect } from 'chai';
+import { useDriverRides } from '../support/driver-rides.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
-import { rideIn } from '../support/rides.ts';
+import { nextOf } from '../support/event-stream.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
 
 describe('PATCH /rides/:rideId', () => {
-  const api = useTestApi();
-  const partner = usePartner(api, 'live');
+  const { api, partner, chosenDriver } = useDriverRides();
 
   const change = (rideId: string, terms: object) => partner.send('PATCH', `/rides/${rideId}`, terms);
   const inHours = (hours: number) => Math.round(api.ctx.now()) + hours * 3_600_000;
@@ -40,16 +41,6 @@ describe('PATCH /rides/:rideId', () => {
       expect(after.changes?.[0]?.fields).to.have.members(Object.keys(always));
       expect((await change(rideId, always)).status).to.equal(200);
       expect(await storedRide(rideId)).to.deep.equal(after);
-    });
-  }
-
-  for (const status of ['completed', 'cancelled'] as const) {
-    it(`a ride that is ${status} cannot change`, async () => {
-      const { rideId } = await rideIn(api.ctx, status, { by: partner });
-      const before = await storedRide(rideId);
-      const { headers } = await change(rideId, { notes: 'late' });
-      expect(headers.get('x-service-error')).to.equal('ride_ended');
-      expect(await storedRide(rideId)).to.deep.equal(before);
     });
   }
 
@@ -138,18 +129,10 @@ describe('PATCH /rides/:rideId', () => {
   });
 
   it('the chosen driver sees a change on the stream', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId });
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 })).body;
-    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    const { driver, rideId } = await chosenDriver();
     const stream = await driver.stream();
     await change(rideId, { notes: 'side entrance' });
-    for (;;) {
-      const news = (await stream.next()) as { ride?: { notes?: string } } | null;
-      expect(news).not.to.equal(null);
-      if (news?.ride?.notes === 'side entrance') break;
-    }
+    await nextOf(stream, ({ ride }) => ride?.notes === 'side entrance');
     await stream.close();
   });
 
@@ -185,5 +168,56 @@ describe('PATCH /rides/:rideId', () => {
       expect([status, headers.get('x-service-error-field')]).to.deep.equal([400, field]);
     }
     expect(await storedRide(rideId)).to.deep.equal(before);
+  });
+});
+
+describe('POST /rides/:rideId/fare', () => {
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
+
+  const raise = (rideId: string, fare: unknown) => partner.post(`/rides/${rideId}/fare`, { fare });
+  const newRideAt = async (fare: number): Promise<string> => (await partner.createRide({ fare })).body.rideId;
+
+  it('raising the fare sends no event, and keeps the offers', async () => {
+    const rideId = await newRideAt(20);
+    await offerOn(api.ctx, rideId, { price: 24 });
+    const { status, body } = await raise(rideId, 23.5);
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({ success: true, rideId, status: 'bidding', fare: 23.5 });
+    expect((await partner.get(`/rides/${rideId}`)).body).to.include({ fare: 23.5, offersCount: 1 });
+    expect((await partner.get(`/rides/${rideId}/offers`)).body.offers[0].price).to.equal(24);
+    const ride = await storedRide(rideId);
+    expect(ride.seq).to.equal(1);
+    expect(ride.fareRaisedAt).to.be.within(ride.createdAt, new Date(api.ctx.now()));
+    expect(ride.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
+    await offerOn(api.ctx, rideId, { price: 30 });
+    expect(JSON.parse((await storedRide(rideId)).events[1]?.body ?? '').fare).to.equal(23.5);
+  });
+
+  it('concurrent raises end with the highest fare', async () => {
+    const rideId = await newRideAt(20);
+    const answers = await Promise.all([24, 21, 30, 26, 22, 28].map((fare) => raise(rideId, fare)));
+    for (const { status } of answers) expect(status).to.be.oneOf([200, 409]);
+    expect((await storedRide(rideId)).fare).to.equal(30);
+  });
+
+  it('raising the fare does not change the answer to a repeated creation', async () => {
+    const under = { 'idempotency-key': 'raised' };
+    const first = await partner.createRide({ fare: 20 }, under);
+    await raise(first.body.rideId, 22);
+    await raise(first.body.rideId, 24);
+    expect((await partner.createRide({ fare: 20 }, under)).text).to.equal(first.text);
+  });
+
+  it('drivers who were asked see the raised fare in the list of requests and in the stream', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId, fare: 20 });
+    const stream = await driver.stream();
+    expect((await stream.next()).requests).to.have.length(1);
+    await raise(rideId, 27.5);
+    await nextOf(stream, ({ requests }) => requests?.[0].fare === 27.5);
+    expect((await driver.get('/requests')).body.requests[0].fare).to.equal(27.5);
+    await stream.close();
   });
 });

@@ -45,7 +45,7 @@ describe('the front door and unknown addresses', () => {
   });
 
   it('an unknown address is JSON for a request that does not prefer HTML', async () => {
-    for (const path of ['/', '/nothing', '/api']) {
+    for (const path of ['/', '/nothing', '/v2', '/v1x', '/v1x/rides', '/api', '/api/v2/rides', '/rides']) {
       for (const accept of others) {
         const answer = await ask(path, accept);
         expect(answer.status, `${path} ${accept}`).to.equal(404);

@@ -35,52 +35,23 @@ describe('GET /rides/:rideId/offers', () => {
     expect(text).not.to.include('+12025550177');
   });
 
-  it('the list orders offers by price, then by ETA, then by arrival', async () => {
-    const { rideId } = (await partner.createRide()).body;
-    const made = new Map<string, string>();
-    for (const [name, price, etaMinutes] of [
-      ['dear', 30, 1],
-      ['first of two equal', 20, 5],
-      ['second of two equal', 20, 5],
-      ['nearer', 20, 4],
-      ['cheapest', 9.5, 60],
-      ['ten', 10, 60],
-    ] as const) {
-      const { offerId } = await offerOn(api.ctx, rideId, { price, etaMinutes });
-      made.set(offerId, name);
-    }
-    const { body } = await partner.get(`/rides/${rideId}/offers`);
-    expect(body.offers.map((offer: { offerId: string }) => made.get(offer.offerId))).to.deep.equal([
-      'cheapest',
-      'ten',
-      'nearer',
-      'first of two equal',
-      'second of two equal',
-      'dear',
-    ]);
-  });
-
-  it('the list omits a withdrawn offer', async () => {
+  it('the list is ordered by price, and omits a withdrawn offer', async () => {
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-    const other = await offerOn(api.ctx, rideId);
+    const dear = await offerOn(api.ctx, rideId, { price: 30 });
+    const cheap = await offerOn(api.ctx, rideId, { price: 9.5 });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}/offers`);
-    expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([other.offerId]);
+    expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([cheap.offerId, dear.offerId]);
   });
 
-  for (const after of [[], ['arrive'], ['arrive', 'start'], ['arrive', 'start', 'complete']] as const) {
-    it(`the list shows only the accepted offer after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
-      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-      await offerOn(api.ctx, rideId, { price: 1 });
-      await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
-      for (const action of after) await applyAction(api.ctx, rideId, { action }, 'anyone');
-      const { status, body } = await partner.get(`/rides/${rideId}/offers`);
-      expect(status).to.equal(200);
-      expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([offer.offerId]);
-    });
-  }
+  it('the list shows only the accepted offer after the accept', async () => {
+    const { rideId, offer } = await rideIn(api.ctx, 'completed', { by: partner, offers: [{}, { price: 1 }] });
+    const { status, body } = await partner.get(`/rides/${rideId}/offers`);
+    expect(status).to.equal(200);
+    expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([offer.offerId]);
+  });
 
-  for (const status of ['bidding', 'driver_arriving', 'in_progress'] as const) {
+  for (const status of ['bidding', 'in_progress'] as const) {
     it(`cancelling a ride in status ${status} empties the list of offers and keeps offersCount`, async () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await partner.post(`/rides/${rideId}/cancel`);

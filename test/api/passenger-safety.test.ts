@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { nextOf } from '../support/event-stream.ts';
 import { rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -30,12 +31,7 @@ describe('a message to the driver, and the PIN of a ride', () => {
     const stream = await driver.stream();
     const { status, body } = await write(rideId, 'Side entrance');
     expect([status, body]).to.deep.equal([200, { success: true, rideId, status: 'driver_arriving', number: 1 }]);
-    type News = { ride?: { messages?: { text: string }[] } } | null;
-    for (;;) {
-      const news = (await stream.next()) as News;
-      expect(news).not.to.equal(null);
-      if (news?.ride?.messages?.[0]?.text === 'Side entrance') break;
-    }
+    await nextOf(stream, ({ ride }) => ride?.messages?.[0]?.text === 'Side entrance');
     await stream.close();
     await write(rideId, 'Ring twice');
     const seen = async () =>

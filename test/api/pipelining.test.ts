@@ -174,14 +174,9 @@ describe('pipelined requests', () => {
       server = await serve(ctx, createApp(ctx), timeouts);
     });
 
-    for (const [title, text] of [
-      ['headers', () => 'GET /v1 HTTP/1.1\r\nHost:'],
-      ['body', () => requestText([...jsonHead(), 'Content-Length: 100'], '{')],
-    ] as const) {
-      it(`a request whose ${title} never arrives completely gets a 408`, async () => {
-        expect(await statusesOf(text())).to.deep.equal([408]);
-      });
-    }
+    it('a request whose body never arrives completely gets a 408', async () => {
+      expect(await statusesOf(requestText([...jsonHead(), 'Content-Length: 100'], '{'))).to.deep.equal([408]);
+    });
 
     it('a body that is too large and never arrives completely gets only a 413', async () => {
       const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `5000\r\n${'x'.repeat(0x4800)}`);

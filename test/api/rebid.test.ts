@@ -157,15 +157,6 @@ describe('rides that are replaced when the driver cancels', () => {
     expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['driver']);
   });
 
-  it('a ride without onDriverCancel, and a ride that the partner or a timeout cancels, has no successor', async () => {
-    const { rideId: plain } = await rideIn(api.ctx, 'arrived', { by: partner });
-    expect(await cancelBy(plain)).to.not.have.property('nextRideId');
-    for (const by of ['partner', 'timeout'] as const) {
-      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, ...rebid });
-      expect(await cancelBy(rideId, by)).to.not.have.property('nextRideId');
-    }
-  });
-
   it('the successor counts as no creation', async () => {
     const { rideId, next } = await cancelledRide();
     await run(rideId);
@@ -192,13 +183,6 @@ describe('rides that are replaced when the driver cancels', () => {
     expect(status).to.equal(302);
     expect(new URL(headers.get('location') ?? '').pathname).to.equal(await mapOf(next));
   });
-
-  it('a creation refuses another onDriverCancel than rebid', async () => {
-    for (const onDriverCancel of ['end', '', true, {}]) {
-      expect((await partner.createRide({ onDriverCancel })).status).to.equal(400);
-    }
-    expect((await partner.createRide({ onDriverCancel: null })).status).to.equal(201);
-  });
 });
 
 describe('test rides that are replaced when the driver cancels', () => {
@@ -219,25 +203,4 @@ describe('test rides that are replaced when the driver cancels', () => {
     expect(next.driver?.plate).not.to.equal(driver.plate);
     expect(next.timers.map(({ name }) => name)).to.have.members(['stall', 'arrive']);
   });
-});
-
-describe('the reason of a cancellation', () => {
-  const api = useTestApi();
-  for (const [status, by, reason] of [
-    ['bidding', 'timeout', 'no_offers'],
-    ['driver_arriving', 'timeout', 'no_progress'],
-    ['arrived', 'timeout', 'no_show'],
-    ['in_progress', 'timeout', 'no_progress'],
-    ['in_progress', 'driver', 'driver'],
-    ['bidding', 'partner', 'partner'],
-  ] as const) {
-    it(`cancelReason is ${reason} if a ${by} cancels a ride that is ${status}, in the ride, the list and the event`, async () => {
-      const partner = await api.partner('live');
-      const { rideId } = await rideIn(api.ctx, status, { by: partner });
-      await applyAction(api.ctx, rideId, { action: 'cancel', by }, 'anyone');
-      expect((await partner.get(`/rides/${rideId}`)).body.cancelReason).to.equal(reason);
-      expect((await partner.get('/rides')).body.rides[0].cancelReason).to.equal(reason);
-      expect((await partner.get(`/rides/${rideId}/events`)).body.events.at(-1).body.cancelReason).to.equal(reason);
-    });
-  }
 });

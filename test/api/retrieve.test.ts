@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { rideStatuses } from '../../shared/rides/ride-types.ts';
+import { isMoving } from '../../shared/rides/transitions.ts';
 import { validRide } from '../support/client.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
 
 describe('GET /rides/:rideId', () => {
   const api = useTestApi();
@@ -31,7 +35,7 @@ describe('GET /rides/:rideId', () => {
     });
   });
 
-  for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed'] as const) {
+  for (const status of ['driver_arriving', 'completed'] as const) {
     it(`retrieve shows driver, agreedPrice and the partner's fare of a ride in status ${status}`, async () => {
       const partner = await api.partner('live');
       const driver = newDriver({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
@@ -43,28 +47,22 @@ describe('GET /rides/:rideId', () => {
     });
   }
 
-  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`retrieve shows liveLocation of a test ride in status ${status}`, async () => {
+  it('retrieve shows liveLocation of a test ride while its car is moving or waits, and never otherwise', async () => {
+    for (const status of rideStatuses) {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
-      expect(body.testMode).to.equal(true);
-      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status', 'at');
-      const { lat, lng, heading } = body.liveLocation;
-      expect(body.liveLocation.status).to.equal(status);
-      expect(lat).to.be.within(40.6, 40.8);
-      expect(lng).to.be.within(-74.1, -73.9);
-      expect(heading).to.be.within(0, 360);
-    });
-  }
-
-  for (const status of ['bidding', 'completed', 'cancelled'] as const) {
-    it(`retrieve shows no liveLocation of a test ride in status ${status}`, async () => {
-      const { rideId } = await rideIn(api.ctx, status, { by: partner });
-      const { body } = await partner.get(`/rides/${rideId}`);
-      expect(body.status).to.equal(status);
-      expect(body).not.to.have.property('liveLocation');
-    });
-  }
+      expect(body).to.include({ status, testMode: true });
+      if (!isMoving(status)) expect(body).not.to.have.property('liveLocation');
+      else {
+        const { lat, lng, heading, at, ...more } = body.liveLocation;
+        expect(more).to.deep.equal({ status });
+        expect(lat).to.be.within(40.6, 40.8);
+        expect(lng).to.be.within(-74.1, -73.9);
+        expect(heading).to.be.within(0, 360);
+        expect(at).to.be.a('number');
+      }
+    }
+  });
 
   it('liveLocation of an arrived ride is the pickup, with the last heading', async () => {
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
@@ -87,10 +85,10 @@ describe('GET /rides/:rideId', () => {
       return (await partner.get(`/rides/${rideId}`)).body;
     };
     expect(await cancelledBy('bidding', 'timeout'))
-      .to.include({ cancelledBy: 'timeout' })
+      .to.include({ cancelledBy: 'timeout', cancelReason: 'no_offers' })
       .and.not.have.property('driver');
     expect(await cancelledBy('arrived', 'partner'))
-      .to.include({ cancelledBy: 'partner' })
+      .to.include({ cancelledBy: 'partner', cancelReason: 'partner' })
       .and.have.property('driver');
     const byDriver = await cancelledBy('arrived', 'driver');
     expect(byDriver).to.include({ cancelledBy: 'driver', status: 'cancelled' }).and.have.property('driver');
@@ -122,5 +120,55 @@ describe('GET /rides/:rideId', () => {
     });
     expect(response.status).to.equal(200);
     expect(await response.text()).to.equal('');
+  });
+});
+
+describe('times of a ride', () => {
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
+
+  it('retrieve shows the creation, the end of bidding and one step for each status, with the times of the events', async () => {
+    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
+    const { createdAt, biddingEndsAt, statusAt, events } = await storedRide(rideId);
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.createdAt).to.equal(createdAt.getTime());
+    expect(body.biddingEndsAt).to.equal(biddingEndsAt.getTime());
+    expect(body.statusAt).to.equal(statusAt.getTime());
+    const changes = events.filter(({ event }) => event === 'ride.status').map((event) => JSON.parse(event.body));
+    expect(body.steps).to.deep.equal([
+      { status: 'bidding', at: createdAt.getTime() },
+      ...changes.map(({ status, at }) => ({ status, at })),
+    ]);
+    expect(body.steps.at(-1)).to.deep.equal({ status: 'completed', at: body.statusAt });
+  });
+
+  it('a new ride has one step, which began with the creation', async () => {
+    const { rideId } = (await partner.createRide()).body;
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.steps).to.deep.equal([{ status: 'bidding', at: body.createdAt }]);
+    expect(body.statusAt).to.equal(body.createdAt);
+    expect(body.biddingEndsAt).to.equal(body.createdAt + api.ctx.config.biddingTimeoutMs);
+  });
+
+  for (const status of ['bidding', 'in_progress'] as const) {
+    it(`the last step of a ride that was cancelled while ${status} is cancelled`, async () => {
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
+      const before = (await partner.get(`/rides/${rideId}`)).body.steps;
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+      const { body } = await partner.get(`/rides/${rideId}`);
+      expect(before.at(-1)).to.include({ status });
+      expect(body.steps).to.deep.equal([...before, { status: 'cancelled', at: body.statusAt }]);
+    });
+  }
+
+  it('a step has the time of its event while the feed dates it later', async () => {
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
+    const { events } = await storedRide(rideId);
+    const last = events.length - 1;
+    const at = events[last]?.at as Date;
+    const moved = { [`events.${last}.clockAt`]: at, [`events.${last}.at`]: new Date(at.getTime() + 60_000) };
+    await rides.updateOne({ _id: rideId }, { $set: moved });
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.steps.at(-1)).to.deep.equal({ status: 'driver_arriving', at: at.getTime() });
   });
 });

@@ -17,26 +17,8 @@ const operations: Operation[] = [
 const bases = ['/v1', '/api/v1'];
 
 const impossibleIds = [
-  'x',
-  'ride_',
-  'null',
-  'undefined',
-  '__proto__',
-  'constructor',
-  'toString',
-  '%00',
-  'ride_%00',
-  '%E0%A4%A',
-  '%',
-  '%ZZ',
-  '%F0%9F%9A%95',
-  '%22',
-  '%7B%22%24gt%22%3A%22%22%7D',
-  '%2e%2e%2fetc',
-  '%2F',
-  '.*',
-  '$ne',
-  '%20',
+  ...'x ride_ null undefined __proto__ constructor toString %00 ride_%00 %E0%A4%A % %ZZ %F0%9F%9A%95 %22'.split(' '),
+  ...'%7B%22%24gt%22%3A%22%22%7D %2e%2e%2fetc %2F .* $ne %20'.split(' '),
   'ride_'.repeat(2_000),
 ];
 
@@ -115,24 +97,16 @@ describe('rides of another key', () => {
     expect((await stranger.post(`/rides/${rideId}/cancel`)).status).to.equal(404);
   });
 
-  it('another key of the same account and of the other mode gets a 404 for a ride', async () => {
-    const owner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
-    const other = await api.partner('test');
-    expect((await other.get(`/rides/${rideId}`)).status).to.equal(404);
-  });
-
-  for (const id of impossibleIds) {
-    it(`every operation answers the same 404 for the impossible ride id ${id.slice(0, 30)}`, async () => {
-      const { key } = await api.partner();
-      for (const operation of operations) {
-        const unknown = await ask('/v1', operation, 'ride_unknown', key);
+  it('every operation answers the same 404 for every impossible ride id', async () => {
+    const { key } = await api.partner();
+    for (const operation of operations) {
+      const unknown = await ask('/v1', operation, 'ride_unknown', key);
+      for (const id of impossibleIds) {
         const impossible = await ask('/v1', operation, id, key);
-        expect(impossible.status).to.equal(404);
-        expect(impossible.text).to.equal(unknown.text);
+        expect([impossible.status, impossible.text], id.slice(0, 30)).to.deep.equal([404, unknown.text]);
       }
-    });
-  }
+    }
+  });
 
   it('a ride id in upper case or with extra characters answers 404', async () => {
     const owner = await api.partner('live');

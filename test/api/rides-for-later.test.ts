@@ -58,12 +58,6 @@ describe('creating rides for later', () => {
     expect(await refused('2026-11-24T10:00:00Z')).to.equal(milliseconds);
   });
 
-  for (const pickupAt of ['2026-11-24', 1.5, -1, {}, true]) {
-    it(`a creation refuses pickupAt ${JSON.stringify(pickupAt)}`, async () => {
-      expect((await partner.createRide({ pickupAt })).status).to.equal(400);
-    });
-  }
-
   it('a repeat with the same Idempotency-Key gets the same answer when the pickup is no longer 15 minutes ahead', async () => {
     const named = { 'idempotency-key': 'tomorrow' };
     const pickupAt = ahead(16 * minute);
@@ -125,16 +119,6 @@ describe('a test ride for later', () => {
     expect(timers.map(({ name }) => name)).to.have.members(['expire', 'offer']);
     expect((await partner.get(`/rides/${rideId}`)).body.biddingOpensAt).to.equal(openedAt?.getTime());
     expect((await partner.post(`/test/rides/${rideId}/offer`)).status).to.equal(200);
-  });
-
-  it('the step open refuses a ride that is open or has ended', async () => {
-    const rideId = (await partner.createRide()).body.rideId;
-    expect((await partner.post(`/test/rides/${rideId}/open`)).status).to.equal(409);
-    const other = await later();
-    await partner.post(`/test/rides/${other}/open`);
-    expect((await partner.post(`/test/rides/${other}/open`)).headers.get('x-service-error')).to.equal('illegal_step');
-    await partner.post(`/rides/${other}/cancel`);
-    expect((await partner.post(`/test/rides/${other}/open`)).status).to.equal(409);
   });
 
   it('a ride for later that is cancelled by its timeout has the reason no_offers', async () => {

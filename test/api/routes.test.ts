@@ -105,28 +105,21 @@ describe('routes', () => {
       expect(status).to.equal(200);
       expect(body).to.have.all.keys(...fields);
     });
-
-    it(`POST ${path} answers 405`, async () => {
-      const { status, headers, body } = await ask('POST', path, {});
-      expect(status).to.equal(405);
-      expect(headers.get('allow')?.split(', ')).to.have.members(['GET', 'HEAD']);
-      expect(body).to.have.all.keys('error');
-    });
   }
 
   for (const base of bases) {
     for (const [path, allowed] of routes) {
-      for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
-        it(`${method} ${base}${path} answers 405 with the allowed methods, and 401 without a key`, async () => {
+      it(`${base}${path} answers 405 with its methods to any other one, and 401 without a key`, async () => {
+        for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
           const { status, headers, body } = await ask(method, base + path);
-          expect(status).to.equal(405);
+          expect(status, method).to.equal(405);
           expect(headers.get('allow')?.split(', ')).to.have.members(allowed);
           expect(body).to.have.all.keys('error');
           const anonymous = await ask(method, base + path, {});
           expect(anonymous.status).to.equal(401);
           expect(anonymous.headers.get('allow')).to.equal(null);
-        });
-      }
+        }
+      });
     }
 
     for (const path of unknownPaths) {
@@ -141,16 +134,6 @@ describe('routes', () => {
         }
       });
     }
-  }
-
-  for (const path of ['/', '/nothing', '/v2', '/v1x', '/v1x/rides', '/api', '/api/v2/rides', '/rides']) {
-    it(`${path} outside the versioned bases answers 404 with and without a key`, async () => {
-      for (const headers of [{}, { 'x-api-key': key }] as Record<string, string>[]) {
-        const { status, body } = await ask('GET', path, headers);
-        expect(status).to.equal(404);
-        expect(body).to.have.all.keys('error');
-      }
-    });
   }
 
   for (const method of ['TRACE', 'PROPFIND', 'LINK', 'M-SEARCH']) {

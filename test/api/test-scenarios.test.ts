@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { httpRequests } from '../../shared/base/metrics.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { fireTimer } from '../support/fire-timer.ts';
-import { useTestApi } from '../support/service.ts';
-import { makeDue, storedRide } from '../support/stored-rides.ts';
+import { chargesOf } from '../support/charges.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const scenarios = [
   'default',
@@ -22,25 +23,25 @@ const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 describe('X-Service-Test-Scenario', () => {
   const api = useTestApi();
 
-  for (const scenario of scenarios) {
-    it(`a test key can use the scenario ${scenario}, which is stored with the ride`, async () => {
-      const partner = await api.partner('test');
+  it('a test key can use every scenario, which is stored with the ride', async () => {
+    const partner = await api.partner('test');
+    for (const scenario of scenarios) {
       const { status, body } = await partner.createRide({}, under(scenario));
-      expect(status).to.equal(201);
+      expect(status, scenario).to.equal(201);
       expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl', 'testMode');
       expect((await rides.findOne({ _id: body.rideId }))?.scenario).to.equal(scenario);
-    });
-  }
+    }
+  });
 
-  for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
-    it(`a creation with a test key and the scenario "${scenario}" answers 400 and names the header`, async () => {
-      const partner = await api.partner('test');
+  it('a creation with a test key and an unknown scenario answers 400 and names the header', async () => {
+    const partner = await api.partner('test');
+    for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
       const { status, body } = await partner.createRide({}, under(scenario));
-      expect(status).to.equal(400);
+      expect(status, scenario).to.equal(400);
       expect(body.error).to.match(/^X-Service-Test-Scenario /);
-      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
-    });
-  }
+    }
+    expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+  });
 
   for (const scenario of ['stalls', 'nope']) {
     it(`the scenario ${scenario} is ignored with a live key`, async () => {
@@ -52,31 +53,89 @@ describe('X-Service-Test-Scenario', () => {
       expect(ride?.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
     });
   }
+});
 
-  it('a test ride has the first timer of the simulator, a live ride has none', async () => {
-    const timersOf = async (mode: 'live' | 'test') => {
-      const { body } = await (await api.partner(mode)).createRide();
-      return (await rides.findOne({ _id: body.rideId }))?.timers.map(({ name }) => name);
-    };
-    expect(await timersOf('live')).to.have.members(['expire', 'dispatch']);
-    expect(await timersOf('test')).to.have.members(['expire', 'offer']);
-  });
+describe('test scenarios that refuse the first request', () => {
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
-  it('slow: each drive takes minutes and ends with the next step, and the offer has the ETA of the drive', async () => {
-    const { body } = await (await api.partner('test')).createRide({}, under('slow'));
-    const drivenUntil = async (...steps: ('offer' | 'accept' | 'arrive' | 'start')[]) => {
-      for (const step of steps) {
-        await makeDue(body.rideId, step);
-        await fireTimer(api.ctx, body.rideId, step);
-      }
-      const { offers, leg, timers } = await storedRide(body.rideId);
-      const minutes = leg && (leg.endAt.getTime() - leg.startAt.getTime()) / 60_000;
-      const endsWith = timers.find(({ dueAt }) => leg && dueAt.getTime() === leg.endAt.getTime())?.name;
-      return { etaMinutes: offers[0]?.etaMinutes, minutes, endsWith };
-    };
-    const first = await drivenUntil('offer', 'accept');
-    expect(first).to.deep.equal({ etaMinutes: 2, minutes: 2, endsWith: 'arrive' });
-    const second = await drivenUntil('arrive', 'start');
-    expect(second).to.deep.equal({ etaMinutes: 2, minutes: 4, endsWith: 'complete' });
-  });
+  const codeOf = ({ status, headers }: { status: number; headers: Headers }) => [
+    status,
+    headers.get('x-service-error'),
+    headers.get('retry-after'),
+  ];
+
+  for (const [scenario, refusal] of [
+    ['rate_limited', [429, 'rate_limited', '1']],
+    ['unavailable', [503, 'unavailable', '1']],
+  ] as const) {
+    const create = (idempotencyKey?: string, fields: object = {}) =>
+      partner.createRide(fields, {
+        'x-service-test-scenario': scenario,
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      });
+
+    it(`${scenario}: the first request is refused, a repeat creates the ride, and a further repeat gets it again`, async () => {
+      const first = await create('a');
+      expect(codeOf(first)).to.deep.equal(refusal);
+      expect(Object.keys(first.body)).to.deep.equal(['error']);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
+      const second = await create('a');
+      expect([second.status, second.headers.get('x-service-replayed')]).to.deep.equal([201, null]);
+      const third = await create('a');
+      expect([third.text, third.headers.get('x-service-replayed')]).to.deep.equal([second.text, 'true']);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
+    });
+
+    it(`${scenario}: of 10 concurrent requests with one Idempotency-Key exactly one is refused`, async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => create('a')));
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([...Array(9).fill(201), refusal[0]]);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+    });
+
+    it(`${scenario}: every Idempotency-Key of every API key is refused once`, async () => {
+      const other = await api.partner('test');
+      await create('a');
+      expect((await create('b')).status).to.equal(refusal[0]);
+      const headers = { 'x-service-test-scenario': scenario, 'idempotency-key': 'a' };
+      expect((await other.createRide({}, headers)).status).to.equal(refusal[0]);
+    });
+
+    it(`${scenario}: a request without an Idempotency-Key is always refused`, async () => {
+      for (let tries = 0; tries < 3; tries++) expect(codeOf(await create())).to.deep.equal(refusal);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+
+    it(`${scenario}: refused requests count against the limit, which refuses them without storing anything`, async () => {
+      const refused = await LimitModel.countDocuments({ _id: /^refused_creation:/ });
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 35; tries++) statuses.push((await create(`try-${tries}`)).status);
+      expect(statuses).to.deep.equal([...Array(30).fill(refusal[0]), ...Array(5).fill(429)]);
+      expect(await LimitModel.countDocuments({ _id: /^refused_creation:/ })).to.equal(refused + 30);
+    });
+
+    it(`${scenario}: a refusal is no fault of the service in the metrics and the log`, async () => {
+      const count = async (status: string) => {
+        const { values = [] } = (await httpRequests.get()) ?? {};
+        return values
+          .filter(({ labels }) => String(labels.status) === status)
+          .reduce((sum, { value }) => sum + value, 0);
+      };
+      const before = [await count(String(refusal[0])), await count('simulated')] as const;
+      await create('a');
+      expect([await count(String(refusal[0])), await count('simulated')]).to.deep.equal([before[0], before[1] + 1]);
+    });
+
+    it(`${scenario}: an invalid request gets a 400 and is no first request`, async () => {
+      expect((await create('a', { fare: 0 })).status).to.equal(400);
+      expect((await create('a')).status).to.equal(refusal[0]);
+    });
+
+    it(`${scenario}: a live key is not refused`, async () => {
+      const live = await api.partner('live');
+      expect((await live.createRide({}, { 'x-service-test-scenario': scenario })).status).to.equal(201);
+    });
+  }
 });

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { verify } from '../../docs/verify/verify.ts';
-import { eventExamples } from '../../shared/rides/events.ts';
+import { eventExamples } from '../../shared/rides/event-schemas.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { installLanguages } from './install-languages.ts';

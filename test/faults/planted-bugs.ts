@@ -80,7 +80,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
     what: 'asks drivers who are offline',
     edits: [
       {
-        file: 'shared/drivers/positions.js',
+        file: 'shared/drivers/position-reports.js',
         find: "const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };",
         replace: 'const available = withoutRide;',
       },

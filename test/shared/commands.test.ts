@@ -29,8 +29,8 @@ describe('commands', () => {
     }
   });
 
-  it('every command prints its version for --version, without any setting', async () => {
-    const scripts = ['api/main', 'workers/main', 'cli/migrate', 'cli/keys', 'cli/drivers', 'cli/ops'];
+  it('a process and a command print their version for --version, without any setting', async () => {
+    const scripts = ['api/main', 'cli/keys'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--version'])));
     for (const [index, answer] of answers.entries()) {
       expect(answer, scripts[index]).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -38,12 +38,9 @@ describe('commands', () => {
   });
 
   it('in a compiled build, the help of a command names its compiled file', async () => {
-    const programs = ['keys', 'drivers', 'ops'];
-    const answers = await Promise.all(programs.map((program) => run(`cli/${program}`, ['--help'])));
-    for (const [index, program] of programs.entries()) {
-      expect(answers[index]).to.include({ code: 0, stderr: '' });
-      expect(answers[index]?.stdout).to.match(new RegExp(`^Usage: node dist/cli/${program}\\.js COMMAND\n`));
-    }
+    const { code, stdout, stderr } = await run('cli/keys', ['--help']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(/^Usage: node dist\/cli\/keys\.js COMMAND\n/);
   });
 
   it('an invalid command line gets exit code 2, one line with the problem, and the usage', async () => {

@@ -54,18 +54,6 @@ describe('the command line of keys', () => {
     expect(listed.map(({ keyId }: { keyId: string }) => keyId)).to.deep.equal([made.keyId]);
   });
 
-  it('list prints no secrets', async () => {
-    const made = await create();
-    for (const more of [['--json'], []]) {
-      const { code, out } = await run('list', ...more);
-      const text = out.join('\n');
-      expect(code).to.equal(0);
-      expect(text).to.include(made.keyId);
-      expect(text).not.to.include(made.key).and.not.include(made.signingSecret).and.not.include(made.key.slice(9, -6));
-      expect(text).not.to.include('whsec_');
-    }
-  });
-
   it('create and rotate send a mail without the key to the address of the account', async () => {
     const email = `reported${Date.now()}@rides.example`;
     const { keyId, key } = await create('--account', email);
@@ -105,15 +93,17 @@ describe('the command line of keys', () => {
     });
   }
 
-  it("successful commands add entries to the account's audit list, and failed commands do not", async () => {
+  it("successful commands change a key and add entries to the account's audit list, failed ones do neither", async () => {
     const email = `noted${Date.now()}@rides.example`;
-    const { keyId } = await create('--account', email);
+    const { keyId, key, signingSecret } = await create('--account', email);
     await run('set-webhook', keyId, 'https://partner.example/');
     await run('set-webhook', keyId, 'https://localhost/');
-    await run('rotate', keyId);
-    await run('roll-secret', keyId);
-    await run('revoke', keyId);
-    await run('rotate', keyId);
+    const rotated = (await run('rotate', keyId, '--json')).json();
+    expect(rotated).to.have.all.keys('keyId', 'key').and.not.include({ key });
+    const rolled = (await run('roll-secret', keyId, '--json')).json();
+    expect(rolled).to.have.all.keys('keyId', 'signingSecret').and.not.include({ signingSecret });
+    expect((await run('revoke', keyId)).code).to.equal(0);
+    expect((await run('rotate', keyId)).code).to.equal(1);
     // A command disconnects when it ends.
     const ctx = await testContext();
     const entries = await auditOf((await accountOf(email))._id, 100);
@@ -126,19 +116,6 @@ describe('the command line of keys', () => {
       'key_revoked',
     ]);
     for (const entry of entries) expect(entry).to.include({ keyId, from: commandLine });
-  });
-
-  it('rotate, roll-secret, set-webhook and revoke change a key', async () => {
-    const { keyId, key, signingSecret } = await create();
-    const rotated = (await run('rotate', keyId, '--json')).json();
-    expect(rotated).to.have.all.keys('keyId', 'key');
-    expect(rotated.key).not.to.equal(key);
-    const rolled = (await run('roll-secret', keyId, '--json')).json();
-    expect(rolled).to.have.all.keys('keyId', 'signingSecret');
-    expect(rolled.signingSecret).not.to.equal(signingSecret);
-    expect((await run('set-webhook', keyId, 'https://partner.example/')).code).to.equal(0);
-    expect((await run('revoke', keyId)).code).to.equal(0);
-    expect((await run('rotate', keyId)).code).to.equal(1);
   });
 
   it('create, roll-secret and revoke end with a line about the next step or effect', async () => {

@@ -6,7 +6,7 @@ import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shar
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
-import { addEndpoint, viewEndpointSecret } from '../../shared/keys/endpoints.ts';
+import { addEndpoint, viewEndpointSecret } from '../../shared/keys/manage-endpoints.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { rollSigningSecret } from '../../shared/keys/replace-secret.ts';

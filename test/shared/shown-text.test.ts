@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { h } from 'preact';
 import { printable } from '../../cli/columns.ts';
 import { characterFault, isolated, shownCode, shownText } from '../../shared/base/shown-text.ts';
-import { oneLine } from '../../shared/mail/wording.ts';
+import { oneLine } from '../../shared/mail/mail.ts';
 import { renderHtml } from '../../web/kit/render.ts';
 
 describe('a text that somebody typed', () => {

@@ -1,8 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
+import { goOnline } from '../../shared/drivers/change-availability.ts';
 import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
-import { goOnline } from '../../shared/drivers/positions.ts';
 
 import { dispatchRide } from '../../workers/dispatch.ts';
 import type { JobResult } from '../../workers/handler.ts';

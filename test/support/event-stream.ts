@@ -24,3 +24,12 @@ export async function openEventStream(url: string, headers: Record<string, strin
     close: async () => reader?.cancel(),
   };
 }
+
+/** Reads a stream up to an event whose data fits. Throws if the stream ends before. */
+export async function nextOf(stream: EventStream, fits: (data: Awaited<ReturnType<EventStream['next']>>) => boolean) {
+  for (;;) {
+    const data = await stream.next();
+    if (data === null) throw new Error('the stream has ended');
+    if (fits(data)) return;
+  }
+}

@@ -3,7 +3,7 @@ import { type Account, AccountModel } from '../../shared/accounts/account.ts';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { newAccountId, newEndpointId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import { addEndpoint } from '../../shared/keys/endpoints.ts';
+import { addEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';

@@ -97,6 +97,7 @@ const pureFiles = [
     'transitions',
     'decide',
     'events',
+    'event-schemas',
     'offers',
     'position',
     'public-schemas',

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
-import { goOffline, goOnline, markSilentUnavailable, positions } from '../../shared/drivers/positions.ts';
+import { goOffline, goOnline, markSilentUnavailable } from '../../shared/drivers/change-availability.ts';
+import { positions } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
-import { writeReports } from '../../shared/drivers/positions.ts';
+import { writeReports } from '../../shared/drivers/position-reports.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { decodeLine, nearestOn, pathAlong } from '../../shared/rides/path.ts';
 import { positionAt } from '../../shared/rides/position.ts';

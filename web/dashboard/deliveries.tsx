@@ -1,6 +1,7 @@
 import { sentEvents } from '../../shared/base/terms.ts';
 import { rideNames } from '../../shared/rides/list-rides.ts';
-import { listAttempts, type RecordedOutcome, recordedOutcomes } from '../../shared/webhooks/attempts.ts';
+import { type RecordedOutcome, recordedOutcomes } from '../../shared/webhooks/attempts.ts';
+import { listAttempts } from '../../shared/webhooks/list-attempts.ts';
 import { redeliverFailed } from '../../shared/webhooks/redeliver.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
 import { ButtonLink, Empty } from '../kit/blocks.tsx';

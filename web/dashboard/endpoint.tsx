@@ -1,15 +1,9 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import {
-  type EndpointFacts,
-  endpointSecretVersion,
-  findEndpoint,
-  type OwnedEndpoint,
-  rollEndpointSecret,
-  turnEndpoint,
-  viewEndpointSecret,
-} from '../../shared/keys/endpoints.ts';
+import { type EndpointFacts, findEndpoint, type OwnedEndpoint } from '../../shared/keys/endpoints.ts';
+import { rollEndpointSecret, turnEndpoint, viewEndpointSecret } from '../../shared/keys/manage-endpoints.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
+import { secretVersion } from '../../shared/keys/replace-secret.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { ButtonLink, Fact, LinkButton, Secret, Section } from '../kit/blocks.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
@@ -94,7 +88,7 @@ export const endpoint = page('/keys/:keyId/endpoints/:endpointId', {
               ],
               button: 'Roll signing secret',
               keep: 'Keep the secret',
-              hidden: { seen: endpointSecretVersion(endpoint) },
+              hidden: { seen: secretVersion.roll(endpoint) },
             },
       async act(request, _, subject: Subject) {
         const { endpointId, keyId } = owned(subject);

@@ -4,9 +4,9 @@ import { macsOf } from '../../shared/accounts/derived-keys.ts';
 import { noteSignedIn, type Proof } from '../../shared/accounts/enter-code.ts';
 import { joinAccount } from '../../shared/accounts/invitations.ts';
 import {
-  cookieLifetimeMs,
   lastUsed,
   livingSessions,
+  longestSessionMs,
   type MemberRef,
   startSession,
 } from '../../shared/accounts/session.ts';
@@ -56,7 +56,7 @@ export async function startBrowserSession(
     await noteSignedIn(browser.token, formId);
   }
   const cookies = signInCookies(request);
-  cookies.session.write(token, cookieLifetimeMs);
+  cookies.session.write(token, longestSessionMs);
   cookies.knowBrowser(email);
   return { redirectTo: next };
 }

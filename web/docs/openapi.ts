@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Operation, tags } from '../../shared/base/operation.ts';
 import { type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
-import { eventExamples, sentEventSchemas } from '../../shared/rides/events.ts';
+import { eventExamples, sentEventSchemas } from '../../shared/rides/event-schemas.ts';
 import { endpointId, month, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { Components, type EnumStyle } from './components.ts';
 import type { Operations } from './docs-pages.ts';

@@ -1,8 +1,8 @@
 import { charge, type Limit } from '../../shared/accounts/limit.ts';
 import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
 import type { Context } from '../../shared/base/context.ts';
+import { goOffline } from '../../shared/drivers/change-availability.ts';
 import { batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
-import { goOffline } from '../../shared/drivers/positions.ts';
 import { findDriverKey } from '../../shared/keys/key-format.ts';
 import { type PublicRequest, retryAfter } from '../kit/answer.ts';
 import { pageError } from '../kit/error-page.tsx';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../shared/base/config.ts';
+import { ConfigError } from '../../shared/base/errors.ts';
 
 /** `npm run build` creates this folder next to this file; in the compiled service it is next to the compiled file. */
 export const assetFolder = path.join(import.meta.dirname, 'built');

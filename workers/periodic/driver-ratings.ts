@@ -3,17 +3,15 @@ import { committedReads, durableWrites } from '../../shared/base/mongo/durabilit
 import { drivers } from '../../shared/drivers/driver.ts';
 import { ratingIndex, rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import { logFailedPart, type Pace, type PacedWork } from './turns.ts';
+import { logFailedPart, onceAMinute, type Pace, type PacedWork } from './turns.ts';
 
 /** A driver's rating is the mean of this many ratings, the latest ones. */
 const countedRatings = 200;
 
-/** Adds new ratings of rides to the ratings of their drivers. Usually one small read shows that there are none. */
+/** Adds new ratings of rides to the ratings of their drivers. */
 export const driverRatings: PacedWork = {
   leaseKey: '{rides:ratings}:lease',
-  intervalMs: 60_000,
-  asksPerInterval: 1,
-  rests: { perWork: 1, longestMs: 50 },
+  ...onceAMinute,
   failure: 'ratings of drivers not counted',
   async work(ctx, pace) {
     const counted = await countRatings(ctx.log, pace);

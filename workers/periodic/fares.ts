@@ -13,15 +13,13 @@ import {
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { dayMs, dayOf, summableUntil } from '../../shared/usage/days.ts';
-import type { Pace, PacedWork } from './turns.ts';
+import { onceAMinute, type Pace, type PacedWork } from './turns.ts';
 import { pagesById } from './walk.ts';
 
-/** Counts the fares of all finished days, for the fare hint. Usually one small read shows that nothing is due. */
+/** Counts the fares of all finished days, for the fare hint. */
 export const fareCounts: PacedWork = {
   leaseKey: '{rides:fares}:lease',
-  intervalMs: 60_000,
-  asksPerInterval: 1,
-  rests: { perWork: 1, longestMs: 50 },
+  ...onceAMinute,
   failure: 'fares not counted',
   async work(ctx, pace) {
     const trips = await countDays(summableUntil(ctx.now()), pace);

@@ -1,11 +1,8 @@
 import { pause } from '../../shared/base/abort-signal.ts';
-import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { haversineKm } from '../../shared/base/great-circle.ts';
 import { driversAsked } from '../../shared/base/metrics.ts';
 import { type Update, updateDocuments } from '../../shared/base/mongo/batch.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
-import { wideCellsAround } from '../../shared/drivers/cells.ts';
 import { type RequestList, writeRequestLists } from '../../shared/drivers/nearby.ts';
 import {
   type DriverPosition,
@@ -15,10 +12,9 @@ import {
   positions,
 } from '../../shared/drivers/positions.ts';
 import { changeRide } from '../../shared/rides/change-ride.ts';
-import { wantsOffers } from '../../shared/rides/offers.ts';
-import { findOpenRides, type OpenRide } from '../../shared/rides/open-rides.ts';
 import type { AskedDriver } from '../../shared/rides/ride-types.ts';
-import { freeLists, isFull, isOpen, passOver, presentRadiusKm, radiusKmOf, roundSize, withAsked } from '../dispatch.ts';
+import { freeLists, isFull, isOpen, passOver, roundSize, withAsked } from '../dispatch.ts';
+import { type FreeDriver, findPairs, freeFields, isJustOpened, type Pair } from './match-free-drivers.ts';
 import { logFailedPart, startLoop, takeTurn } from './turns.ts';
 
 /** The pause between two turns of the process that has the lease. */
@@ -28,22 +24,8 @@ const leaseMs = 1_000;
 const askMs = 500;
 /** While Redis is away, every process takes turns, at this interval. */
 const withoutRedisMs = 2_000;
-/** A ride is opened to free drivers at most twice a second, so that many of them cause few changes of the ride. */
-const perRideMs = 500;
 /** One turn serves at most this many drivers. */
 const maxDrivers = 300;
-/** One turn compares at most this many pairs of a driver and a ride, and leaves the other drivers to the next turn. */
-const maxPairs = 250_000;
-/** A cell is at most this long, so a driver in it may enter the radius of a ride without leaving the cell. */
-const cellKm = 0.6;
-/** A round that has been due for longer than this is not running: its pool hangs. */
-const longestRoundMs = 2_000;
-/**
- * A round that is just running may have read the positions before the driver became available. A mark that is this much
- * older than the round was visible to it.
- */
-const longestWriteMs = 1_000;
-
 /**
  * Opens the rides around drivers who become available to them at once, instead of with the next dispatch round, until it
  * is stopped. Every worker process does this; a lease lets one of them do it at a time. The mark of a driver is stored
@@ -75,30 +57,8 @@ export function startFreeDrivers(ctx: Context): { stop(): Promise<void> } {
   });
 }
 
-const fields = {
-  lat: 1,
-  lng: 1,
-  carType: 1,
-  seats: 1,
-  equipment: 1,
-  available: 1,
-  seenAt: 1,
-  requests: 1,
-  freeSince: 1,
-  freeFrom: 1,
-  isFull: 1,
-} as const;
-type FreeDriver = Pick<DriverPosition, '_id' | keyof typeof fields>;
-
 /** The drivers whom a turn serves first, if it cannot serve all. */
 type First = 'oldest' | 'newest';
-
-/** A ride that fits a driver within its present radius. */
-interface Pair {
-  ride: OpenRide;
-  driverId: string;
-  km: number;
-}
 
 /**
  * Opens the rides around the drivers who have become available to them. May run twice or late: a ride is opened to a
@@ -111,7 +71,12 @@ export async function serveFreeDrivers(
   first: First = 'oldest',
 ): Promise<number> {
   const marked = await positions
-    .find<FreeDriver>(freeDrivers, { ...timeLimit(), projection: fields, limit: maxDrivers, batchSize: maxDrivers + 1 })
+    .find<FreeDriver>(freeDrivers, {
+      ...timeLimit(),
+      projection: freeFields,
+      limit: maxDrivers,
+      batchSize: maxDrivers + 1,
+    })
     .sort({ freeSince: first === 'oldest' ? 1 : -1 })
     .toArray();
   if (marked.length === 0) return 0;
@@ -131,79 +96,6 @@ async function fullAmong(drivers: readonly FreeDriver[], now: Date): Promise<Rea
   const lists = noted.length > 0 ? await freeLists(noted, now) : [];
   return new Set(lists.filter(isFull).map(({ driverId }) => driverId));
 }
-
-/** The drivers whom a ride reaches, and those whom it has passed over. */
-interface Reach {
-  ride: OpenRide;
-  radiusKm: number;
-  /** The radius of the round that is just running, which began at `roundAt`; otherwise the present radius. */
-  nextKm: number;
-  roundAt: number;
-  wasJustOpened: boolean;
-  passed: ReadonlySet<string>;
-}
-
-function reachOf(rounds: Config['dispatch'], ride: OpenRide, now: Date): Reach {
-  const radiusKm = presentRadiusKm(rounds, ride);
-  const roundAt = ride.timers.find(({ name }) => name === 'dispatch')?.dueAt.getTime() ?? Number.POSITIVE_INFINITY;
-  const lateMs = now.getTime() - roundAt;
-  return {
-    ride,
-    radiusKm,
-    nextKm: lateMs >= 0 && lateMs < longestRoundMs ? radiusKmOf(rounds, ride, ride.rounds ?? 0) : radiusKm,
-    roundAt,
-    wasJustOpened: isJustOpened(ride, now),
-    passed: new Set([...(ride.asked ?? []), ...(ride.excludedDrivers ?? [])]),
-  };
-}
-
-/**
- * Finds the rides around these drivers that each of them may get. `atEdge`: a ride's radius ends close to the driver.
- * `later`: the driver must be served again in a later turn.
- */
-async function findPairs(ctx: Context, drivers: readonly FreeDriver[], now: Date) {
-  const { dispatch } = ctx.config;
-  const atEdge = new Set<string>();
-  const later = new Set<string>();
-  const pairs: Pair[] = [];
-  const largestKm = Math.max(...dispatch.rounds.map(({ radiusKm }) => radiusKm)) + cellKm;
-  const around = drivers.map((driver) => ({ driver, cells: wideCellsAround(driver, largestKm) }));
-  const cells = new Set(around.flatMap((each) => each.cells));
-  const found = cells.size > 0 ? await findOpenRides([...cells], now) : [];
-  const byCell = new Map<number, Reach[]>([...cells].map((cell) => [cell, []]));
-  for (const ride of found.filter(wantsOffers)) {
-    const reach = reachOf(dispatch, ride, now);
-    for (const cell of ride.pickupCells ?? []) byCell.get(cell)?.push(reach);
-  }
-  let compared = 0;
-  for (const { driver, cells } of around) {
-    const near = cells.flatMap((cell) => byCell.get(cell) ?? []);
-    compared += near.length;
-    if (compared > maxPairs && compared > near.length) {
-      later.add(driver._id);
-      continue;
-    }
-    for (const { ride, radiusKm, nextKm, roundAt, wasJustOpened, passed } of near) {
-      const km = haversineKm(ride.pickup, driver);
-      if (km > Math.max(nextKm, radiusKm + cellKm)) continue;
-      if (driver.freeFrom && haversineKm(ride.pickup, driver.freeFrom) <= radiusKm) continue;
-      if (passed.has(driver._id) || !fits(ride, driver)) continue;
-      const mayBeMissed = roundAt - (driver.freeSince?.getTime() ?? 0) < longestWriteMs;
-      if (km <= radiusKm && !wasJustOpened) pairs.push({ ride, driverId: driver._id, km });
-      else if (km <= (mayBeMissed ? nextKm : radiusKm)) later.add(driver._id);
-      else if (km <= radiusKm + cellKm) atEdge.add(driver._id);
-    }
-  }
-  return { pairs, atEdge, later };
-}
-
-const fits = (ride: OpenRide, driver: FreeDriver): boolean =>
-  (ride.carType === 'regular' || ride.carType === driver.carType) &&
-  (driver.seats ?? 0) >= ride.passengerCount &&
-  (ride.needs ?? []).every((need) => driver.equipment?.includes(need));
-
-const isJustOpened = ({ openedToFreeAt }: Pick<OpenRide, 'openedToFreeAt'>, now: Date): boolean =>
-  openedToFreeAt !== undefined && Math.abs(now.getTime() - openedToFreeAt.getTime()) < perRideMs;
 
 /**
  * Opens the rides to the drivers, the shortest way to a pickup first: each ride to at most as many drivers as a round

@@ -36,6 +36,9 @@ export interface PacedWork {
   work(ctx: Context, pace: Pace): Promise<void>;
 }
 
+/** The pace of work that is rarely due. Usually one small read shows that nothing is. */
+export const onceAMinute = { intervalMs: 60_000, asksPerInterval: 1, rests: { perWork: 1, longestMs: 50 } };
+
 /** Takes turns at paced work until it is stopped. Every worker process does this. */
 export function startPacedWork(ctx: Context, paced: PacedWork): Loop {
   const pauseMs = paced.intervalMs / paced.asksPerInterval;

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../errors.ts';
 import { patchWritesToClosedSockets } from './driver-patch.ts';
 import { chooseDurability, durableWrites } from './durability.ts';
 

@@ -5,10 +5,11 @@ import { durableRead } from '../../base/mongo/durable-read.ts';
 import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
 import { removeFromRequestList } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
-import { type Command, decide } from '../decide.ts';
+import { askedWithout, offersWithout } from '../changed-fields.ts';
+import type { Command } from '../decide.ts';
 import { notesSeen } from '../driver-notes.ts';
 import { askTimer } from '../offers.ts';
-import { wrongPin } from '../pin.ts';
+import { applyWithPin } from '../pin.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
 import { hasEnded, transitions } from '../transitions.ts';
 import { movingRidesOf } from './driver-rides.ts';
@@ -97,12 +98,11 @@ export async function declineRequest(
     (ride, at, now) => {
       const { status, asked = [] } = ride;
       const isOpen = status === 'bidding' && asked.some((each) => each.driverId === driverId && !each.declinedAt);
-      const offers = ride.offers.map((offer) =>
-        offer.driver.driverId === driverId && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
-      );
+      const declining = new Set([driverId]);
+      const offers = offersWithout(ride, declining, at);
       const ask = askTimer(ride, offers, now);
       const set = {
-        asked: asked.map((each) => (each.driverId === driverId ? { ...each, declinedAt: at } : each)),
+        asked: askedWithout(ride, declining, at),
         offers,
         ...(ask.length > 0 && { timers: [...ride.timers.filter(({ name }) => name !== 'ask'), ...ask] }),
       };
@@ -132,21 +132,12 @@ export async function applyDriverStep(
   origin?: Origin,
   pin?: string,
 ): Promise<RideStatus> {
-  const command: Command = step === 'cancel' ? { action: step, by: 'driver' } : { action: step };
-  const changed = await changeRide(
-    ctx,
-    { rideId, owner },
-    (ride, at, now) => {
-      if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-      if (wasApplied(ride, step)) return { change: null, result: { isWrong: false } };
-      const change = decide(ride, command, { at, now }, ctx.config);
-      const wrong = step === 'start' ? wrongPin(ride, pin, now) : null;
-      return { change: wrong ?? change, result: { isWrong: wrong !== null } };
-    },
-    origin,
-  );
-  if (!changed) throw new AppError('not_own_ride');
-  if (changed.result.isWrong) throw new AppError('wrong_pin');
+  const command = (ride: RideState): Command | null => {
+    if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
+    if (wasApplied(ride, step)) return null;
+    return step === 'cancel' ? { action: step, by: 'driver' } : { action: step };
+  };
+  if (!(await applyWithPin(ctx, { rideId, owner }, command, pin, origin))) throw new AppError('not_own_ride');
   return transitions[step].to;
 }
 

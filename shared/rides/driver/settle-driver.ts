@@ -2,9 +2,9 @@ import type { Context } from '../../base/context.ts';
 import { AppError } from '../../base/errors.ts';
 import { mongoNow } from '../../base/mongo/clock.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
+import { goOffline, noteRide, readCounts } from '../../drivers/change-availability.ts';
 import { type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
-import { goOffline, noteRide, readCounts } from '../../drivers/positions.ts';
 import { applyAction, RideHeld } from '../change-ride.ts';
 import { commitmentsOf } from './driver-rides.ts';
 

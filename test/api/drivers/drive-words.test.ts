@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { ShownRequest } from '../../../shared/rides/driver/driver-schemas.ts';
-import { type Action, openRequests } from '../../../web/drive/actions.ts';
+import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
+import { type Action, openRequests, withOffers, withSteps } from '../../../web/drive/actions.ts';
 import { wayBetween } from '../../../web/drive/directions.ts';
 import { driveLanguage } from '../../../web/drive/drive-languages.ts';
-import { counterStep, driveWords, mapAddress } from '../../../web/drive/drive-words.ts';
+import { counterStep, driveWords, mapAddress, timeLeft } from '../../../web/drive/drive-words.ts';
 
-const { positionWords, requestWords } = driveWords(driveLanguage('en'));
+const { lostOffer, notesOf, pickupWords, positionWords, requestWords, specialWords } = driveWords(driveLanguage('en'));
 
 const here = { lat: 40, lng: -74 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;
@@ -71,5 +71,79 @@ describe("words on the driver's page", () => {
     const decline: Action = { id: 'a', kind: 'decline', rideId: 'ride_1' };
     const open = openRequests([request('ride_1'), request('ride_2')], [decline]);
     expect(open.map(({ rideId }) => rideId)).to.deep.equal(['ride_2']);
+  });
+});
+
+const ride = (status: ShownRide['status']): ShownRide => ({
+  ...{ ...trip, rideId: 'ride_1', status, statusAt: 0, agreedPrice: 25, pickup: here, destination: here },
+});
+const asked = request('ride_1');
+const step = (name: 'arrive' | 'start' | 'complete' | 'cancel', rideId = 'ride_1'): Action => ({
+  ...{ id: name, kind: 'step', rideId, step: name },
+});
+const offer: Action = { id: 'a', kind: 'offer', rideId: 'ride_1', price: 25, etaMinutes: 4 };
+const withdraw: Action = { id: 'b', kind: 'withdraw', rideId: 'ride_1', offerId: 'offer_1' };
+
+describe('unsent actions of a driver', () => {
+  it('unsent steps advance or end the shown ride, but never move it back', () => {
+    const statusAfter = (from: ShownRide['status'], ...actions: Action[]) => withSteps(ride(from), actions)?.status;
+    expect(statusAfter('driver_arriving')).to.equal('driver_arriving');
+    expect(statusAfter('driver_arriving', step('arrive'))).to.equal('arrived');
+    expect(statusAfter('driver_arriving', step('arrive'), step('start'))).to.equal('in_progress');
+    expect(statusAfter('in_progress', step('arrive'))).to.equal('in_progress');
+    expect(statusAfter('arrived', step('start', 'ride_2'))).to.equal('arrived');
+    for (const end of ['complete', 'cancel'] as const) {
+      expect(withSteps(ride('in_progress'), [step(end)])).to.equal(null);
+    }
+    expect(withSteps(null, [step('arrive')])).to.equal(null);
+  });
+
+  it('a request shows an unsent offer, and hides an offer with an unsent withdrawal', () => {
+    const offerAfter = (...actions: Action[]) => withOffers(asked, actions).offer;
+    expect(offerAfter(offer)).to.include({ price: 25, etaMinutes: 4 });
+    expect(offerAfter({ ...offer, offerId: 'offer_1' }, withdraw)).to.equal(undefined);
+    const stored = { ...asked, offer: { offerId: 'offer_1', price: 20, etaMinutes: 3 } };
+    expect(withOffers(stored, [offer]).offer).to.equal(stored.offer);
+    expect(withOffers(stored, [withdraw]).offer).to.equal(undefined);
+    expect(withOffers(stored, [withdraw, offer]).offer).to.include({ price: 25 });
+    expect(withOffers(stored, [{ ...withdraw, offerId: 'offer_2' }]).offer).to.equal(stored.offer);
+  });
+
+  it('lostOffer explains why an offer was lost, and timeLeft formats the time left', () => {
+    const about = { rideId: 'ride_1' };
+    expect(lostOffer({ ...about, outcome: 'other_driver' }, false)).to.equal('The ride went to another driver');
+    expect(lostOffer({ ...about, outcome: 'cancelled', cancelledBy: 'partner' }, false)).to.equal(
+      'The partner cancelled',
+    );
+    expect(lostOffer({ ...about, outcome: 'open' }, true)).to.equal('The bidding time is over');
+    expect(lostOffer({ ...about, outcome: 'open' }, false)).to.equal(null);
+    expect([-1, 0, 1, 59_999, 60_001, 3_661_000].map(timeLeft)).to.deep.equal([
+      ...['0:00', '0:00', '0:01', '1:00', '1:01', '1:01:01'],
+    ]);
+  });
+});
+
+describe("the needs of a ride on the driver's page", () => {
+  it('a request shows its pickup time and its needs, and nothing without either', () => {
+    expect(specialWords({})).to.equal('');
+    expect(specialWords({ needs: ['child_seat', 'pet'] })).to.equal('Needs: child seat, pet');
+    expect(specialWords({ needs: ['pet'], pickupAt: Date.UTC(2026, 10, 24, 12) })).to.match(/^Pickup .+\nNeeds: pet$/);
+  });
+
+  it('the pickup time has a date only if it is on another day, also in the zone of the reader', () => {
+    const utc = { timeZone: 'UTC', timeZoneName: 'short' } as const;
+    const pickupAt = Date.UTC(2026, 10, 24, 0, 30);
+    // Some versions of ICU write a narrow space before AM.
+    const words = (now: number) => pickupWords({ pickupAt }, utc, now).replaceAll(/\s/g, ' ');
+    expect(words(Date.UTC(2026, 10, 24, 0, 1))).to.equal('Pickup at 12:30 AM UTC');
+    expect(words(Date.UTC(2026, 10, 23, 23, 59))).to.equal('Pickup Nov 24, 12:30 AM UTC');
+    expect(pickupWords({}, utc)).to.equal('');
+  });
+
+  it("the driver's ride shows its needs before the notes, and nothing without either", () => {
+    expect(notesOf({})).to.equal('');
+    expect(notesOf({ notes: 'needs a hand' })).to.equal('needs a hand');
+    expect(notesOf({ needs: ['wheelchair'] })).to.equal('Needs: wheelchair');
+    expect(notesOf({ needs: ['pet'], notes: 'Two cats' })).to.equal('Needs: pet. Two cats');
   });
 });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { positions, type Report, writeReports } from '../../../shared/drivers/positions.ts';
+import { type Report, writeReports } from '../../../shared/drivers/position-reports.ts';
+import { positions } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
@@ -336,27 +337,8 @@ describe("the drivers' gateway", () => {
     });
   }
 
-  it("the drivers' gateway answers 413 to a body over 16,384 bytes", async () => {
-    const { post } = await newGatewayDriver(api);
-    expect((await post('/me/online', { ...place, padding: 'x'.repeat(17_000) })).status).to.equal(413);
-  });
-
   it("the drivers' gateway ignores unknown fields", async () => {
     const { post } = await newGatewayDriver(api);
     expect((await post('/me/online', { ...place, available: false, $set: { x: 1 } })).status).to.equal(200);
-  });
-});
-
-describe("the drivers' gateway in production", () => {
-  const api = useTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
-
-  it("the drivers' gateway requires HTTPS in production, for streams too", async () => {
-    const { key } = await newGatewayDriver(api);
-    const status = async (path: string, headers: Record<string, string>) =>
-      (await call(`${api.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })).status;
-    expect(await status('/me', {})).to.equal(403);
-    expect(await status('/stream', {})).to.equal(403);
-    expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
-    expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
   });
 });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { goOffline, goOnline, noteRide, readCounts } from '../../../shared/drivers/change-availability.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
+import { positions } from '../../../shared/drivers/positions.ts';
 import { resumeDriver, settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { hold, releaseRide } from '../../../shared/rides/held-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';

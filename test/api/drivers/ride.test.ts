@@ -7,9 +7,8 @@ import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { call } from '../../support/client.ts';
 import { canaries, secrets, useDriverRides } from '../../support/driver-rides.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
-import { fireTimer } from '../../support/fire-timer.ts';
 import { plansOf } from '../../support/plans.ts';
-import { makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 describe('rides of drivers', () => {
   const { api, partner, openRide, offerBy, accept, step, rideOf, refusal, chosenDriver } = useDriverRides();
@@ -136,14 +135,6 @@ describe('rides of drivers', () => {
       }
       expect((await partner.get(`/rides/${rideId}`)).body).to.include({ status: 'cancelled', cancelledBy: 'driver' });
       expect(statusesSent(await storedRide(rideId))).to.deep.equal(['offer.received', 'driver_arriving', 'cancelled']);
-    });
-
-    it('a ride without progress is cancelled by timeout', async () => {
-      const { driver, rideId } = await chosenDriver();
-      await makeDue(rideId, 'stall');
-      await fireTimer(api.ctx, rideId, 'stall');
-      expect((await partner.get(`/rides/${rideId}`)).body).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
-      expect(await rideOf(driver)).to.equal(null);
     });
   });
 

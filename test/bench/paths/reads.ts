@@ -1,4 +1,4 @@
-import { writeReports } from '../../../shared/drivers/positions.ts';
+import { writeReports } from '../../../shared/drivers/position-reports.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { retrieval } from '../data/requests.ts';

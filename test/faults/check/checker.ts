@@ -7,6 +7,7 @@ import type { Manner, Receipt } from '../world/receivers.ts';
 import { type BesideEvidence, besideViolations } from './beside.ts';
 import { copyViolations, deliveryViolations } from './deliveries.ts';
 import { driverViolations } from './drivers.ts';
+import { groupBy } from './grouped.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { openingViolations } from './openings.ts';
 import { requestViolations } from './requests.ts';
@@ -49,8 +50,7 @@ export interface Evidence {
 export function violationsIn(evidence: Evidence): string[] {
   const { rides, receipts, journal, manners } = evidence;
   const faults = [...evidence.faults, ...evidence.standstills];
-  const ofRide = new Map<string, Receipt[]>();
-  for (const receipt of receipts) ofRide.set(receipt.rideId, [...(ofRide.get(receipt.rideId) ?? []), receipt]);
+  const ofRide = groupBy(receipts, ({ rideId }) => rideId);
   return [
     ...requestViolations(journal, rides, faults),
     ...rides.flatMap((ride) => [

@@ -8,6 +8,7 @@ import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
 import { between, oneOf, type Random, shuffled } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { type HttpRequest, httpClient } from './http-client.ts';
+import { keysInTurn } from './in-world.ts';
 
 /** The moves in a race: one driver has an offer on each of two rides. An accept is the most frequent move. */
 const moves = ['accept', 'accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline'] as const;
@@ -16,7 +17,6 @@ const acceptShare = 0.8;
 const allowed = [200, 201, 204, 401, 409];
 
 const terms = { price: 20, etaMinutes: 5 };
-const creationsOfKey = 30;
 const settleMs = 15_000;
 /** A free driver has an open ride nearby after this time at the latest. */
 const openedToFreeMs = 2_000;
@@ -41,7 +41,7 @@ export function driverRaceTrack(world: World, random: Random) {
       await setTimeout(1_000);
     }
   };
-  const keyOf = keysInTurn(world);
+  const keyOf = keysInTurn(world, 'live');
 
   async function race(): Promise<void> {
     const place = { lat: between(random, -60, 60), lng: between(random, -170, 170) };
@@ -173,17 +173,4 @@ function problemsOf(found: RideState[], isSuspended: boolean): string[] {
   if (moving > (isSuspended ? 0 : 1)) problems.push(`the driver is on ${moving} rides, suspended: ${isSuspended}`);
   if (offers > 0 && (moving > 0 || isSuspended)) problems.push(`${offers} live offers of a driver who is gone`);
   return problems;
-}
-
-/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
-function keysInTurn(world: World): () => Promise<string> {
-  let key = Promise.resolve('');
-  let used = creationsOfKey;
-  return () => {
-    if (used++ >= creationsOfKey) {
-      used = 1;
-      key = world.newKey({ mode: 'live', manner: 'none' }).then((made) => made.key);
-    }
-    return key;
-  };
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { percentile } from '../../bench/statistics.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import type { Flood } from './flooder.ts';
@@ -29,7 +30,7 @@ export const floods: Figure = {
       (world) => floodOne(world, idle, slow, forMs),
     );
     const { flood, healthy, failures } = measured;
-    const p99 = quantile(healthy, 0.99);
+    const p99 = percentile(healthy, 0.99);
     const longestMs = Math.max(...Object.values(flood.cut).map((cut) => cut.longestMs));
     const times = Object.values(flood.cut).reduce((total, cut) => total + cut.times, 0);
     const violations = [
@@ -44,7 +45,7 @@ export const floods: Figure = {
     ];
     const limited = idle < wanted ? ` (a process may open ${maxOpenFiles()} files)` : '';
     const reached =
-      `p99 ${p99.toFixed(0)} ms (p50 ${quantile(healthy, 0.5).toFixed(0)}, longest ${Math.max(...healthy).toFixed(0)}) of ` +
+      `p99 ${p99.toFixed(0)} ms (p50 ${percentile(healthy, 0.5).toFixed(0)}, longest ${Math.max(...healthy).toFixed(0)}) of ` +
       `${healthy.length.toLocaleString('en')} healthy requests, half of them on new connections, beside at least ` +
       `${flood.leastIdle.toLocaleString('en')} idle and ${flood.leastSlow} slow connections for ${forMs / 1_000} s${limited}; ` +
       `slow ones of ${Object.keys(flood.cut).length} kinds cut ${times.toLocaleString('en')} times, after ` +
@@ -121,9 +122,4 @@ async function askHealthy(url: string, key: string, ended: Promise<void>) {
   await Promise.all(inFlight);
   for (const connection of kept) connection.close();
   return { healthy, failures };
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

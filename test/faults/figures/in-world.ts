@@ -44,5 +44,20 @@ export async function runConcurrently<T>(items: readonly T[], concurrency: numbe
   await Promise.all(Array.from({ length: concurrency }, lane));
 }
 
+const creationsOfKey = 30;
+
+/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
+export function keysInTurn(world: World, mode: 'live' | 'test'): () => Promise<string> {
+  let key = Promise.resolve('');
+  let used = creationsOfKey;
+  return () => {
+    if (used++ >= creationsOfKey) {
+      used = 1;
+      key = world.newKey({ mode, manner: 'none' }).then((made) => made.key);
+    }
+    return key;
+  };
+}
+
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,4 +1,5 @@
 import type { Evidence } from '../check/checker.ts';
+import { groupBy } from '../check/grouped.ts';
 import { longestStandstill, type Work, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { shuffled } from '../random.ts';
@@ -50,12 +51,9 @@ const standstillIn = (evidence: Evidence): number => longestStandstill(workOfAll
 function marksIn({ faults, receipts }: Evidence): (work: Work) => number[] {
   const sends = faults.filter(({ name }) => name?.startsWith('webhooks')).map(({ from }) => from);
   const others = faults.filter(({ name }) => !name?.startsWith('webhooks')).map(({ from }) => from);
-  const received = new Map<string, number[]>();
-  for (const { rideId, seq, receivedAt } of receipts) {
-    const work = `${rideId} event ${seq}`;
-    received.set(work, [...(received.get(work) ?? []), receivedAt]);
-  }
+  const received = groupBy(receipts, ({ rideId, seq }) => `${rideId} event ${seq}`);
   return ({ rideId, what }) => {
-    return what.startsWith('event') ? [...sends, ...(received.get(`${rideId} ${what}`) ?? [])] : others;
+    if (!what.startsWith('event')) return others;
+    return [...sends, ...(received.get(`${rideId} ${what}`) ?? []).map(({ receivedAt }) => receivedAt)];
   };
 }

@@ -7,7 +7,7 @@ import { newDriver, offerOn } from '../../support/rides.ts';
 import { between, oneOf, type Random, shuffled } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
-import { numbers } from './in-world.ts';
+import { keysInTurn, numbers } from './in-world.ts';
 import type { RaceAnswer } from './race-verdict.ts';
 
 /**
@@ -25,8 +25,6 @@ export const kinds = {
   simulator: 15,
 };
 export type Kind = keyof typeof kinds;
-
-const creationsOfKey = 30;
 
 /**
  * Races partners on all API processes. `race` runs one race on a new ride; `answers` records the answers by ride id.
@@ -121,17 +119,4 @@ async function withdraw(ctx: Context, rideId: string, offerId: string): Promise<
   await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone').catch((error: unknown) => {
     if (!(error instanceof AppError && error.status === 409)) throw error;
   });
-}
-
-/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
-function keysInTurn(world: World, mode: 'live' | 'test'): () => Promise<string> {
-  let key = Promise.resolve('');
-  let used = creationsOfKey;
-  return () => {
-    if (used++ >= creationsOfKey) {
-      used = 1;
-      key = world.newKey({ mode, manner: 'none' }).then((made) => made.key);
-    }
-    return key;
-  };
 }

@@ -12,7 +12,7 @@ import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connec
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createDriver, type NewDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { addEndpoint } from '../../../shared/keys/endpoints.ts';
+import { addEndpoint } from '../../../shared/keys/manage-endpoints.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
 import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';

@@ -43,10 +43,12 @@ describe('the command line of drivers', () => {
     });
   });
 
-  it('create stores the equipment, which list shows; a driver without any has none', async () => {
+  it('create stores the equipment, which list shows; without options, a driver has none and the rating 5', async () => {
     const equipped = await create('--equipment', 'pet, child_seat');
     expect((await listed(equipped.driverId)).equipment).to.deep.equal(['pet', 'child_seat']);
-    expect(await listed((await create()).driverId)).not.to.have.property('equipment');
+    expect(await listed((await create()).driverId))
+      .to.include({ rating: 5 })
+      .and.not.have.property('equipment');
   });
 
   it('the secret key is neither stored nor listed', async () => {
@@ -60,11 +62,6 @@ describe('the command line of drivers', () => {
       const { out } = await run('list', ...more);
       expect(out.join('\n')).to.include(driverId).and.not.include(secret);
     }
-  });
-
-  it('create gives a driver the rating 5 by default', async () => {
-    const { driverId } = await create();
-    expect((await listed(driverId)).rating).to.equal(5);
   });
 
   it('rotate, suspend, resume and revoke change a driver, and fail after a revocation', async () => {
@@ -116,6 +113,4 @@ describe('the command line of drivers', () => {
     ]);
     expect(tableOf([])).to.deep.equal(['No drivers. Make one: npm run -s drivers -- create --help']);
   });
-
-  const _person = ['--phone', '1', '--vehicle', 'x', '--plate', 'x'];
 });

@@ -7,6 +7,7 @@ import { RedisProblem } from '../../../shared/base/redis-problem.ts';
 import { version } from '../../../shared/base/version.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/process/ops/health.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
 
 describe('health endpoints', () => {
   let server: http.Server;
@@ -75,6 +76,20 @@ describe('health endpoints', () => {
     const statuses = await Promise.all(Array.from({ length: 6 }, () => statusOf('/readyz')));
     expect(new Set(statuses)).to.deep.equal(new Set([503]));
     expect(logged).to.have.length(1);
+  });
+
+  it('each check runs at most once a second, and the end of an outage is noticed', async () => {
+    const startedAt = performance.now();
+    let [runs, isAway] = [0, true];
+    checks.mongo = async () => {
+      runs += 1;
+      if (isAway) throw new Error('away');
+    };
+    const during = await Promise.all(Array.from({ length: 20 }, () => statusOf('/readyz')));
+    expect(new Set(during)).to.deep.equal(new Set([503]));
+    isAway = false;
+    await until(async () => (await statusOf('/readyz')) === 200);
+    expect(runs).to.be.within(2, 1 + (performance.now() - startedAt) / 1_000);
   });
 
   it('health endpoints answer HEAD, ignore the query, and refuse other methods and paths', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
@@ -11,17 +10,6 @@ import { endBidding, jobFor, makeDue, outcomeOf, storedRide } from '../../suppor
 
 describe('the bidding time', () => {
   const ctx = useTestContext();
-
-  it('bidding lasts 10 minutes by default, and its end has a job', async () => {
-    const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
-    const ride = await storedRide(rideId);
-    expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
-    expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
-    expect(ride.nextDueAt).to.deep.equal(ride.biddingEndsAt);
-    const job = await jobFor(ctx, 'bidding', { rideId, timer: 'expire' });
-    expect(job?.data).to.deep.equal({ rideId, timer: 'expire' });
-    expect((job?.timestamp ?? 0) + (job?.opts.delay ?? 0)).to.equal(ride.biddingEndsAt.getTime());
-  });
 
   it('the end of bidding cancels a ride by timeout, with one event and no remaining timer', async () => {
     const rideId = await newRide(ctx);
@@ -84,33 +72,19 @@ describe('the bidding time', () => {
 describe('trips without progress', () => {
   const ctx = useTestContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
 
-  /** A live ride whose `driver` timer has run. */
-  async function settledRideIn(status: RideStatus): Promise<string> {
-    const { rideId } = await rideIn(ctx, status);
+  it('a trip without progress has a time limit without a job, and is cancelled by timeout when it is over', async () => {
+    const { rideId } = await rideIn(ctx, 'in_progress');
     await runDispatch(ctx, rideId, 'driver');
-    return rideId;
-  }
-
-  const hours = { driver_arriving: 2, arrived: 2, in_progress: 12 } as const;
-  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
-    it(`a ride that is ${status} times out ${hours[status]} hours after it got that status, without a job`, async () => {
-      const rideId = await settledRideIn(status);
-      const ride = await storedRide(rideId);
-      const dueAt = new Date(ride.statusAt.getTime() + hours[status] * 3_600_000);
-      expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
-      expect(ride.nextDueAt).to.deep.equal(dueAt);
-      for (const pool of ['bidding', 'simulator'] as const) {
-        expect(await jobFor(ctx, pool, { rideId, timer: 'stall' })).to.equal(undefined);
-      }
-    });
-
-    it(`a ride that is ${status} for too long is cancelled by timeout`, async () => {
-      const rideId = await settledRideIn(status);
-      await makeDue(rideId, 'stall');
-      expect(await fireTimer(ctx, rideId, 'stall')).to.include({ result: 'done', status: 'cancelled' });
-      const ride = await storedRide(rideId);
-      expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
-      expect(ride.timers.map(({ name }) => name)).to.deep.equal(['driver']);
-    });
-  }
+    const { statusAt, timers, nextDueAt } = await storedRide(rideId);
+    const dueAt = new Date(statusAt.getTime() + 12 * 3_600_000);
+    expect({ timers, nextDueAt }).to.deep.equal({ timers: [{ name: 'stall', dueAt }], nextDueAt: dueAt });
+    for (const pool of ['bidding', 'simulator'] as const) {
+      expect(await jobFor(ctx, pool, { rideId, timer: 'stall' })).to.equal(undefined);
+    }
+    await makeDue(rideId, 'stall');
+    expect(await fireTimer(ctx, rideId, 'stall')).to.include({ result: 'done', status: 'cancelled' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+    expect(ride.timers.map(({ name }) => name)).to.deep.equal(['driver']);
+  });
 });

@@ -168,9 +168,9 @@ function hasty(isOver: (mono: number, clock: number) => boolean): () => ShowingM
 
 const histories = Number(process.env.HISTORIES ?? 1_000);
 
-function skippedIn(changed: Partial<Rules>): { written: number; skipped: number } {
+function skippedIn(changed: Partial<Rules>, isEnough = (_skipped: number) => false) {
   const sum = { written: 0, skipped: 0 };
-  for (let seed = 1; seed <= histories; seed++) {
+  for (let seed = 1; seed <= histories && !isEnough(sum.skipped); seed++) {
     const { written, skipped } = play(seed, { ...rules, ...changed });
     sum.written += written;
     sum.skipped += skipped;
@@ -193,7 +193,7 @@ describe('the model of the event feed', () => {
     ["that shows a mark after 3 s of MongoDB's clock", { showing: hasty((_, clock) => clock >= shownAfterMs) }],
   ] as const) {
     it(`the model detects skipped events in a feed ${title}`, () => {
-      expect(skippedIn(changed).skipped).to.be.greaterThan(0);
+      expect(skippedIn(changed, (skipped) => skipped > 0).skipped).to.be.greaterThan(0);
     });
   }
 });

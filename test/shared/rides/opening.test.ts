@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { openDue } from '../../../workers/periodic/opener.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { runDispatch, somewhere } from '../../support/drivers.ts';
@@ -48,14 +50,14 @@ describe('rides for later', () => {
   });
 
   it('the opener opens all rides that are due, those with the earliest opening first', async () => {
-    const planned: string[] = [];
-    while (planned.length < 600) {
-      const made = await Promise.all(Array.from({ length: 50 }, () => laterRide()));
-      for (const [index, rideId] of made.entries()) {
-        await makeDue(rideId, 'open', inMinutes(-1 - (((planned.length + index) * 7) % 600)));
-      }
-      planned.push(...made);
-    }
+    const { _id: planned, ...template } = await storedRide(await laterRide());
+    const copies = Array.from({ length: 600 }, (_, index): Ride => {
+      const dueAt = inMinutes(-1 - ((index * 7) % 600));
+      const own = { _id: newRideId(ctx.now()), trackToken: newTrackToken() };
+      return { ...template, ...own, biddingOpensAt: dueAt, timers: [{ name: 'open', dueAt }] };
+    });
+    await rides.deleteOne({ _id: planned });
+    await rides.insertMany(copies);
     const openedBeforePage: string[][] = [];
     const count = await openDue(ctx, async () => {
       openedBeforePage.push(await rides.distinct('_id', { openedAt: { $exists: true } }));

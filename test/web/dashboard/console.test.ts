@@ -46,15 +46,6 @@ describe('starting a ride in the test console', () => {
     expect(html).to.match(/value="stalls" checked/);
   });
 
-  it('a form that is sent several times, also concurrently, creates one ride', async () => {
-    const form = fields({ formId: newFormId() });
-    const answers = await Promise.all([visitor.post(base, form), visitor.post(base, form)]);
-    answers.push(await visitor.post(base, form));
-    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
-    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).to.equal(1);
-    expect(await rides.countDocuments({ keyId: key.keyId })).to.equal(1);
-  });
-
   it('a used form id with other values is refused, and the typed values are kept', async () => {
     const formId = newFormId();
     const form = { ...fields(), formId };

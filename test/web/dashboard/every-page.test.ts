@@ -4,8 +4,12 @@ import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-page
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { pages } from '../../../web/dashboard/pages.ts';
+import { storedAttempts } from '../../support/attempts.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { expectNothingAlive, type HostileAccount, hostileAccount, markup } from '../../support/hostile-account.ts';
+import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 type Route = { method: string; path: string };
@@ -45,6 +49,7 @@ describe('every page of the dashboard', () => {
       KeyModel.find({ accountId }).lean(),
       RideModel.find({ accountId }).lean(),
       AuditModel.find({ accountId }).lean(),
+      attempts.find({ accountId }).toArray(),
     ]);
   };
 
@@ -72,19 +77,20 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  it('without a session, every page redirects to the sign-in page, or answers 401 to scripts', async () => {
-    for (const route of withParams()) {
-      const answer = await fetch(api.url + address(route.path, 'own'), {
-        method: route.method,
+  it('without a session, a page redirects to the sign-in page, and back afterwards, and a script gets an empty 401', async () => {
+    const ofPages = pages.flatMap(({ routes: all }) => all).filter(({ path }) => path !== '/');
+    for (const { method, path } of ofPages) {
+      const to = `${address(path, 'own')}${method === 'GET' ? '?status=bidding' : ''}`;
+      const answer = await fetch(api.url + to, {
+        method,
         redirect: 'manual',
         headers: { 'sec-fetch-site': 'same-origin', cookie: `session=${'x'.repeat(43)}` },
-        ...(route.method === 'POST' && { body: new URLSearchParams({ formId: newFormId() }) }),
+        ...(method === 'POST' && { body: new URLSearchParams({ formId: newFormId() }) }),
       });
-      const where = `${route.method} ${route.path}`;
-      // Requests of scripts get a 401, because a script cannot sign in.
-      expect(answer.status, where).to.be.oneOf([303, 401]);
-      if (answer.status === 401) expect(await answer.text(), where).to.equal('');
-      else expect(answer.headers.get('location'), where).to.match(/^\/dashboard(\?next=|$)/);
+      const signIn = method === 'GET' ? `/dashboard?next=${encodeURIComponent(to)}` : '/dashboard';
+      const found = [answer.status, answer.headers.get('location'), await answer.text()];
+      const expected = /\/(state|events|hint|search)$/.test(path) ? [401, null, ''] : [303, signIn, found[2]];
+      expect(found, `${method} ${path}`).to.deep.equal(expected);
     }
   });
 
@@ -106,17 +112,58 @@ describe('every page of the dashboard', () => {
     });
   }
 
-  it('every page escapes all typed text', async () => {
-    const { keyId } = owner.params;
+  /** The pages of an account in which every text from people, drivers and receivers is markup. */
+  async function hostilePages(): Promise<Map<string, string>> {
+    const { keyId = '', rideId = '' } = owner.params;
+    const accountId = owner.account._id;
     await owner.visitor.post(`/dashboard/keys/${keyId}/signing-secret`, {}, { 'x-forwarded-for': markup });
-    let shown = 0;
-    for (const { path } of routes.filter(({ method }) => method === 'GET')) {
-      const html = await pageAt(address(path, 'own'));
-      if (html === null) continue;
-      expectNothingAlive(html, path);
-      if (html.includes('&lt;xss-alive')) shown += 1;
+    const [attempt] = await storedAttempts([
+      {
+        ...{ accountId, keyId, rideId, outcome: 'failed', reason: markup, answer: `${markup}</code></pre><script>` },
+        ...{ url: markup, address: markup, headers: { [markup]: markup }, answerHeaders: { [markup]: markup } },
+        body: JSON.stringify({ markup }),
+      },
+    ]);
+    const [driver, place] = [
+      newDriver({ name: markup, vehicle: markup, plate: markup }),
+      { lat: 1, lng: 2, address: markup },
+    ];
+    const { rideId: bidding } = await rideIn(api.ctx, 'bidding', {
+      ...{ accountId, keyId, mode: 'test', scenario: 'no_offers', offers: [{ driver }], pickup: place },
+    });
+    const entries = ['created', 'event-1', 'event-2', 'delivery-2', `attempt-${attempt?._id}`];
+    const paths = [
+      ...routes.flatMap(({ method, path }) => (method === 'GET' ? address(path, 'own') : [])),
+      ...entries.map((entry) => `/dashboard/rides/${rideId}?entry=${entry}`),
+      ...[`/dashboard/deliveries/${attempt?._id}`, `/dashboard/rides/${bidding}`, `/dashboard/console/${bidding}`],
+    ];
+    const found = new Map<string, string>();
+    for (const path of paths) {
+      const html = await pageAt(path);
+      if (html !== null) found.set(path, html);
     }
-    expect(shown, 'pages that show the markup as text').to.be.above(3);
+    return found;
+  }
+
+  it('every page escapes all text that people type, drivers send and receivers answer', async () => {
+    const found = await hostilePages();
+    for (const [path, html] of found) expectNothingAlive(html, path);
+    const shown = [...found].filter(([, html]) => html.includes('&lt;xss-alive'));
+    expect(shown.length, 'pages that show the markup as text').to.be.above(20);
+  });
+
+  it('every form of every page has a form id, and names the account for which it was rendered', async () => {
+    const sent = new Set<string>();
+    for (const [path, html] of await hostilePages()) {
+      for (const [form, action = ''] of html.matchAll(/<form [^>]*action="([^"]+)"[^>]*>.*?<\/form>/gs)) {
+        if (!form.includes('method="post"') || action === '/dashboard/sign-out') continue;
+        expect(form, `${path}: ${action}`)
+          .to.match(/name="formId" value="[\w-]{22}"/)
+          .and.include(`name="account" value="${owner.account._id}"`);
+        sent.add(action.replace(/#.*/, '').replaceAll(/(key|ride|endpoint|offer|place|acct)_\w+/g, '$1'));
+      }
+    }
+    expect(sent.size, [...sent].join(' ')).to.be.at.least(30);
   });
 
   it('a form that is shown again with faults escapes the typed text', async () => {

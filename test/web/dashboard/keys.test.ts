@@ -79,17 +79,6 @@ describe('the dashboard: keys', () => {
       expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
     });
 
-    it('ten concurrent requests with the same form create one key, and each answer shows it', async () => {
-      const formId = newFormId();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => create({ formId })));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-      const shown = new Set(answers.map(({ html }) => textOf(html, 'new-key')));
-      expect(shown.size).to.equal(1);
-      expect(await isAlive([...shown][0] as string)).to.equal(true);
-      expect(await listKeys(owner())).to.have.length(1);
-      expect(await audited()).to.deep.equal(['key_created']);
-    });
-
     it('a new key is reported by mail, once per form and without the key', async () => {
       const formId = newFormId();
       const { html } = await create({ formId, mode: 'live' });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
@@ -14,7 +14,6 @@ describe('sessions of members', () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
   const accountId = () => visitor.account._id;
-  const _tokenOf = ({ cookie }: Visitor) => cookie.replace('session=', '');
 
   describe('several accounts of one person', () => {
     /** A person with an own account, who also is a member of the visitor's account. */
@@ -55,20 +54,6 @@ describe('sessions of members', () => {
       expect((await person.post('/dashboard/keys', { name: 'Desk', mode: 'test' })).status).to.equal(409);
       expect((await visitor.get(`/dashboard/keys/${keyId}`)).html).not.to.include('Stolen');
       expect((await person.post(path, { name: 'Night desk', account: accountId() })).status).to.equal(303);
-    });
-
-    it('every form of every page names the account for which it was rendered', async () => {
-      const person = await personWithTwo();
-      const { keyId } = await createKey(api.ctx.config, { accountId: person.account._id, name: 'Desk', mode: 'test' });
-      const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: person.account._id, offers: [{}] });
-      const paths = ['', '/keys/new', `/keys/${keyId}`, `/rides/${rideId}`, `/rides/${rideId}/cancel`, '/console'];
-      for (const path of [...paths, `/console/${rideId}`, '/deliveries', '/team', '/account']) {
-        const { html } = await person.get(`/dashboard${path}`);
-        const forms = [...html.matchAll(/<form [^>]*method="post"[^>]*>.*?<\/form>/gs)].map(([form]) => form);
-        for (const form of forms.filter((one) => !one.includes('/sign-out"'))) {
-          expect(form, path).to.include(`name="account" value="${person.account._id}"`);
-        }
-      }
     });
 
     it('sign-in continues in the account that the person used last', async () => {

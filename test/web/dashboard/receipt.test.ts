@@ -67,10 +67,4 @@ describe('the receipt of a ride', () => {
     const text = textOf((await visitor.get(`/dashboard/rides/${rideId}/receipt`)).html);
     expect(text).to.include('not completed yet').and.not.to.include('$25');
   });
-
-  it('of another account is the same 404 as one that does not exist', async () => {
-    const { path } = await completed();
-    const { visitor } = await newDesk(api);
-    expect((await visitor.get(path)).status).to.equal(404);
-  });
 });

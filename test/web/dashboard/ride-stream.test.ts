@@ -85,18 +85,6 @@ describe("the stream of a ride's page", () => {
     expect((await visitor.get(path)).html).not.to.include('id="ride-map"');
   });
 
-  it('answers 401 without a session and 404 for another account, for the stream and for the state', async () => {
-    const { path } = await rideOf();
-    const stranger = await signedIn(api);
-    for (const [cookie, status] of [
-      ['', 401],
-      [stranger.cookie, 404],
-    ] as const) {
-      expect((await follow(path, cookie)).status).to.equal(status);
-      expect((await fetch(`${api.url}${path}/state`, { headers: { cookie } })).status).to.equal(status);
-    }
-  });
-
   it('a stream ends when its session ends, but streams of other sessions continue', async () => {
     const { rideId, path } = await rideOf();
     const stream = await follow(path);

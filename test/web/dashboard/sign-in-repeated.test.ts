@@ -6,7 +6,7 @@ import { newFormId, type PageAnswer } from '../../support/dashboard.ts';
 import { failNthWrite } from '../../support/failing-mongo.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useSigningIn } from '../../support/signing-in.ts';
 
 /** `send` sends the same form with the same fields each time. `assertDone` checks its complete effect. */
 interface Scenario {
@@ -15,13 +15,8 @@ interface Scenario {
 }
 
 describe('a sign-in form that is repeated after a 503', () => {
-  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const { api, asked, isSignedIn } = useSigningIn();
 
-  async function asked(email: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
-    await browser.get('/dashboard');
-    await browser.press('Send code', { email });
-    return browser;
-  }
   async function sessionOf(email: string): Promise<PlainBrowser> {
     const browser = plainBrowser(api);
     const { _id } = await accountOf(email);
@@ -30,7 +25,6 @@ describe('a sign-in form that is repeated after a 503', () => {
   }
   const actionsOf = async (email: string) =>
     (await auditOf((await accountOf(email))._id, 9)).map(({ action }) => action);
-  const isSignedIn = async (browser: PlainBrowser) => (await browser.get('/dashboard')).html.includes('Sign out');
   async function assertSignedInOnce(browser: PlainBrowser, email: string): Promise<void> {
     expect(await isSignedIn(browser)).to.equal(true);
     const { _id: accountId } = await accountOf(email);

@@ -8,7 +8,7 @@ import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { nextPage } from '../../../web/kit/paths.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, mailsTo, someone, wrongCode } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, someone, wrongCode } from '../../support/mails.ts';
 import { formIn } from '../../support/pages.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
@@ -230,7 +230,7 @@ describe('sign-in', () => {
     expect(entry).to.include({ action: 'signed_in', from: '192.0.2.7' });
   });
 
-  it('no code, e-mail address or token is written to a log or a queue', async () => {
+  it('no code, link, e-mail address or token is written to a log or a queue', async () => {
     const logged = withLogLines(api.ctx);
     const server = await serve(logged.ctx, createApp(logged.ctx));
     try {
@@ -241,13 +241,18 @@ describe('sign-in', () => {
       const code = await codeSentTo(api.ctx, email);
       await browser.press('Sign in', { code: wrongCode(code) });
       await browser.press('Sign in', { code });
+      await browser.press('Sign out');
+      await browser.press('Send code', { email });
+      const link = await linkSentTo(api.ctx, email);
+      await browser.get(link);
+      await browser.press('Sign in');
       expect(await browser.get('/dashboard'))
         .to.have.property('html')
         .that.includes(email);
       const jobs = await Promise.all(poolNames.map((pool: PoolName) => api.ctx.queues[pool].getJobs()));
       const traces = JSON.stringify([logged.lines, jobs.flat().map((job) => job.toJSON())]);
       expect(logged.lines.length).to.be.greaterThan(4);
-      for (const secret of [email, ...browser.cookies.values()]) expect(traces).not.to.include(secret);
+      for (const secret of [email, link.slice(-22), ...browser.cookies.values()]) expect(traces).not.to.include(secret);
       expect(traces).not.to.match(new RegExp(`\\b${code}\\b`));
     } finally {
       await server.close();

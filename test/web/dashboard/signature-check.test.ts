@@ -162,6 +162,8 @@ describe('the page of the signature check', () => {
     const { html, status } = await (await signedIn(api)).get('/dashboard/signature');
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);
+    expect(/<noscript>.*?<\/noscript>/s.exec(html)?.[0]).to.match(/<p/);
+    expect(html).to.include('openssl dgst');
     expect(form).to.include('id="secret"').and.include('hidden').and.include('method="dialog"');
     expect(form)
       .not.to.match(/\s(name|action)=/)

@@ -10,7 +10,7 @@ import { plainBrowser } from '../../support/plain-browser.ts';
 import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
-import { memberOf, newInvitation, storedAccount, visitorAs } from '../../support/team.ts';
+import { memberOf, storedAccount, visitorAs } from '../../support/team.ts';
 
 const hourMs = 3_600_000;
 
@@ -329,18 +329,9 @@ describe('the dashboard: team', () => {
       expect(await memberId(visitor.account.email)).not.to.equal('');
     });
 
-    it('members and invitations of another account are unknown', async () => {
-      const other = await newAccount();
-      const invitation = await newInvitation(api, visitor.account, 'desk');
+    it('an account cannot be handed over to a member of another account', async () => {
       const desk = await memberOf(api, accountId(), 'desk');
-      for (const path of [
-        `members/${desk.account.member.id}/role`,
-        `members/${desk.account.member.id}/remove`,
-        `invitations/${invitation.id}/send-again`,
-        `invitations/${invitation.id}/withdraw`,
-      ]) {
-        expect((await other.post(`/dashboard/team/${path}`, { role: 'desk' })).status, path).to.equal(404);
-      }
+      const other = await newAccount();
       expect((await other.post('/dashboard/team/hand-over', { member: desk.account.member.id })).status).to.equal(404);
     });
   });

@@ -9,8 +9,6 @@ import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';
 import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../../support/usage.ts';
 
-const hostile = `=1+1"><script>alert(1)</script>`;
-
 describe('the usage pages', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const visitor = useVisitor(api);
@@ -202,19 +200,6 @@ describe('the usage pages', () => {
     });
   });
 
-  it('the name of a key is escaped in HTML, and a spreadsheet does not run it as a formula', async () => {
-    const key = await keyOf(visitor, hostile);
-    await ridesAt(key, at('2026-11-21 10:00'));
-    await tripsAt(key, 5, at('2026-11-20 10:00'));
-    for (const path of ['/dashboard/usage', '/dashboard/usage/2026-11']) {
-      const { html } = await visitor.get(path);
-      expect(html).not.to.include('<script>');
-      expect(textOf(html)).to.include(hostile);
-    }
-    const [, row] = await csvOf(visitor, '2026-11');
-    expect(row).to.include(`"'=1+1""><script>alert(1)</script>"`);
-  });
-
   it('the page shows no usage of another account', async () => {
     const other = await signedIn(api);
     const key = await keyOf(other, 'Secret desk');
@@ -225,16 +210,6 @@ describe('the usage pages', () => {
       expect(status, path).to.equal(200);
       for (const secret of ['Secret desk', '77.77', key.keyId, rideId as string])
         expect(html, path).not.to.include(secret);
-    }
-  });
-
-  it('without a session, the page redirects to the sign-in page, and back afterwards', async () => {
-    for (const path of ['', '/2026-11', '/2026-11/statement.csv']) {
-      const answer = await fetch(`${api.url}/dashboard/usage${path}`, { redirect: 'manual' });
-      expect(answer.status).to.equal(303);
-      expect(answer.headers.get('location')).to.equal(
-        `/dashboard?next=${encodeURIComponent(`/dashboard/usage${path}`)}`,
-      );
     }
   });
 });

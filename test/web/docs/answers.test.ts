@@ -4,7 +4,7 @@ import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
-import { sentEventSchemas } from '../../../shared/rides/events.ts';
+import { sentEventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';

@@ -10,7 +10,7 @@ import { warnings } from '../../../api/partner/warnings.ts';
 import { generatedFiles } from '../../../dev/clients/generated-files.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { settings } from '../../../shared/base/settings.ts';
-import { sentEventSchemas } from '../../../shared/rides/events.ts';
+import { sentEventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';

@@ -8,9 +8,10 @@ import { accountOfSession, SessionModel, startSession } from '../../../shared/ac
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { newDriverId, newMailId } from '../../../shared/base/ids.ts';
+import { goOnline, noteRide } from '../../../shared/drivers/change-availability.ts';
 import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
+import { positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { type Endpoint, endpoints } from '../../../shared/keys/endpoints.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';

@@ -3,14 +3,13 @@ import { newEndpointId } from '../../../shared/base/ids.ts';
 import type { AttemptJob } from '../../../shared/base/queues.ts';
 import type { SentEvent } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { endpoints, maxEndpoints } from '../../../shared/keys/endpoints.ts';
 import {
   addEndpoint,
   deleteEndpoint,
-  endpoints,
-  maxEndpoints,
   rollEndpointSecret,
   turnEndpoint,
-} from '../../../shared/keys/endpoints.ts';
+} from '../../../shared/keys/manage-endpoints.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';

@@ -1,10 +1,18 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import nock from 'nock';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
+import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
+import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
+import { throwIfNotDelivered } from '../../../workers/run-job.ts';
 import { enterLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';
@@ -200,5 +208,89 @@ describe('event delivery with nock as the receiver', () => {
     expect(partner.isDone()).to.equal(true);
     nock.cleanAll();
     await mute.close();
+  });
+});
+
+describe('resends in the delivery pools', () => {
+  useNock(false);
+  let status = 200;
+  const receiver = useReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
+  const service = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
+  beforeEach(() => {
+    status = 200;
+  });
+
+  const keyOf = async () => {
+    const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
+    const key = { accountId, name: 'test', mode: 'live', webhookUrl: receiver.url } as const;
+    return { ...(await createKey(service.ctx.config, key)), owner: { accountId } };
+  };
+  const isDone = async (attemptId: string, owner: { accountId: string }) =>
+    (await attemptOf(attemptId, owner)).state === 'done';
+
+  it('a test event is sent after Redis lost its data, because the sweeper adds its job', async () => {
+    const { keyId, owner } = await keyOf();
+    await service.ctx.queues.webhooks.pause();
+    const attemptId = await sendTestEvent(service.ctx, keyId, owner);
+    await service.ctx.redis.flushall();
+    const sweeper = startSweeper(service.ctx);
+    await until(() => isDone(attemptId, owner));
+    await sweeper.stop();
+    expect(receiver.receipts).to.have.length(1);
+  });
+
+  it("redeliverFailed resends each failed event once, each ride's events in order", async () => {
+    const { keyId, owner } = await keyOf();
+    status = 500;
+    const rideIds: string[] = [];
+    for (let made = 0; made < 3; made++) rideIds.push(await rideWithEvents(service.ctx, { keyId }, 4));
+    await rides.updateMany({ _id: { $in: rideIds } }, { $set: owner });
+    await until(async () => (await rides.countDocuments({ _id: { $in: rideIds }, unsettled: 0 })) === 3);
+    const [first] = receiver.receipts.splice(0);
+    status = 200;
+    expect(await redeliverFailed(service.ctx, keyId, { since: new Date(0) }, owner)).to.equal(12);
+    await until(async () => (await attempts.countDocuments({ keyId, outcome: 'waiting' })) === 0);
+    const again = receiver.receipts;
+    expect(again).to.have.length(12);
+    for (const rideId of rideIds) {
+      const ofRide = again.filter(({ body }) => body.rideId === rideId);
+      expect(ofRide.map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2', '3', '4']);
+    }
+    expect(again.map(({ headers }) => headers['x-service-redelivery'])).to.deep.equal(Array(12).fill('true'));
+    expect(again.map(({ raw }) => raw)).to.include(first?.raw);
+    expect(await redeliverFailed(service.ctx, keyId, { since: new Date(0) }, owner)).to.equal(0);
+  });
+});
+
+describe('failed delivery jobs', () => {
+  useNock(false);
+
+  it("an undelivered event's job fails without the receiver's text, and the next event is sent", async () => {
+    const receiver = await startReceiver({
+      answer: (response, { headers }) => {
+        response.writeHead(headers['x-service-sequence'] === '1' ? 500 : 204, 'a text of the receiver').end();
+      },
+    });
+    const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
+    const { webhooks } = service.ctx.queues;
+    const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 2);
+    await until(async () => (await webhooks.getCompletedCount()) === 1);
+
+    const [failed, ...others] = await webhooks.getFailed();
+    expect(others).to.deep.equal([]);
+    expect(failed?.data).to.include({ rideId, seq: 1 });
+    expect(failed).to.include({ failedReason: 'failed: 500 status', attemptsMade: 1 });
+    expect(failed?.stacktrace).to.deep.equal(['failed: 500 status']);
+    expect(receiver.receipts.map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2']);
+    await service.close();
+    await receiver.close();
+  });
+
+  it('a delivery job also fails for a timeout or a blocked target, but not for other results', () => {
+    expect(() => throwIfNotDelivered({ result: 'timeout', durationMs: 8_001 })).to.throw(/^timeout$/);
+    expect(() => throwIfNotDelivered({ result: 'blocked', reason: 'target_url' })).to.throw(/^blocked: target_url$/);
+    for (const result of ['delivered', 'no_url', 'done', 'handed to webhooks-slow']) {
+      expect(() => throwIfNotDelivered({ result })).not.to.throw();
+    }
   });
 });

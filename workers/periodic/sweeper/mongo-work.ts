@@ -1,7 +1,7 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
+import { markSilentUnavailable } from '../../../shared/drivers/change-availability.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
-import { markSilentUnavailable } from '../../../shared/drivers/positions.ts';
 import { settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';

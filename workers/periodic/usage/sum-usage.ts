@@ -1,25 +1,20 @@
-import { AccountModel } from '../../../shared/accounts/account.ts';
+import { accounts } from '../../../shared/accounts/account.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
-import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { summableUntil } from '../../../shared/usage/days.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
 import { isSumDue, noteSummed } from '../../../shared/usage/usage-progress.ts';
-import { logFailedPart, type Pace, type PacedWork } from '../turns.ts';
+import { logFailedPart, onceAMinute, type Pace, type PacedWork } from '../turns.ts';
 import { pagesById, type ReadableCollection } from '../walk.ts';
 import { sumRidesOf } from './sum-rides.ts';
 import { closeMonths, sumTripsOf } from './sum-trips.ts';
 
-/**
- * Sums the usage of all finished days, and closes finished months. Usually one small read shows that nothing is due.
- */
+/** Sums the usage of all finished days, and closes finished months. */
 export const usageSums: PacedWork = {
   leaseKey: '{rides:usage}:lease',
-  intervalMs: 60_000,
-  asksPerInterval: 1,
-  rests: { perWork: 1, longestMs: 50 },
+  ...onceAMinute,
   failure: 'usage not summed',
   async work(ctx, pace) {
     const until = summableUntil(ctx.now());
@@ -74,8 +69,6 @@ export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<Us
 interface WithId {
   _id: string;
 }
-
-const accounts = collection<WithId>(AccountModel);
 
 /**
  * Yields each document of a collection together with the document that has the same id in a second collection. Reads

@@ -2,8 +2,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
-import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
-import { type FailureCode, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import { type FailureCode, failureReason, failuresToReport } from '../../../shared/webhooks/failure-reasons.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
 import { mailFailures, mailRecovery } from './health-mails.ts';
 

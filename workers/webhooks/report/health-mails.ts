@@ -4,10 +4,8 @@ import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { derivedMailId } from '../../../shared/base/ids.ts';
 import { type ApiKey, type FailureStreak, keys } from '../../../shared/keys/api-key.ts';
-import { sendMail } from '../../../shared/mail/mail.ts';
-import { formatUtc, oneLine } from '../../../shared/mail/wording.ts';
-import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
-import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { formatUtc, oneLine, sendMail } from '../../../shared/mail/mail.ts';
+import { type FailureCode, failureReasons, failuresToReport } from '../../../shared/webhooks/failure-reasons.ts';
 
 /** The most outage mails for a key in 24 hours. The limit is for receivers that fail and recover repeatedly. */
 const maxMailsPerDay = 4;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { ConfigError } from '../../../base/config.ts';
 import type { SecretsKeys } from '../../../base/encryption.ts';
+import { ConfigError } from '../../../base/errors.ts';
 import { createLogger } from '../../../base/logger.ts';
 import { mongoNow } from '../../../base/mongo/clock.ts';
 import { addressProblem, connectMongo, database, disconnectMongo } from '../../../base/mongo/connect-mongo.ts';

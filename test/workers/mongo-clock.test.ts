@@ -1,24 +1,27 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
-import { keys } from '../../../shared/keys/api-key.ts';
-import { migrate } from '../../../shared/process/migrate-database.ts';
-import { rides } from '../../../shared/rides/ride.ts';
-import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
-import { claimResend } from '../../../workers/webhooks/claim-resend.ts';
-import { deliver, deliverResend, newKey, withTargets } from '../../support/deliveries.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
-import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
-import { jobFor } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { migrate } from '../../shared/process/migrate-database.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
+import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
+import { openDue, startOpener } from '../../workers/periodic/opener.ts';
+import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
+import { claimEvent } from '../../workers/webhooks/claim-event.ts';
+import { claimResend } from '../../workers/webhooks/claim-resend.ts';
+import { deliver, deliverResend, newKey, withTargets } from '../support/deliveries.ts';
+import { somewhere } from '../support/drivers.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { newRide, rideWithEvents } from '../support/rides.ts';
+import { testContext } from '../support/service.ts';
+import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../support/steppable-mongo.ts';
+import { jobFor, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+import { useNock } from '../support/webhook-nock.ts';
 
 const hourMs = 3_600_000;
 
-describeOnLinux("claims dated in the future because MongoDB's clock was set back", function () {
+describeOnLinux("workers while MongoDB's clock is set", function () {
   // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
   useNock(false);
@@ -123,5 +126,30 @@ describeOnLinux("claims dated in the future because MongoDB's clock was set back
     letPass(12_000);
     expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
     expect(await attempts.findOne({ _id: attemptId })).to.include({ state: 'done' });
+  });
+
+  it('rides open by the clock of MongoDB, once, also after it was set ahead and back and Redis was emptied', async () => {
+    await mongo.setClock(0);
+    const now = Date.now();
+    const due = await newRide(ctx, { pickup: somewhere(), pickupAt: new Date(now + hourMs) });
+    const waiting = await newRide(ctx, { pickup: somewhere(), pickupAt: new Date(now + 30 * hourMs) });
+    expect(await openDue(ctx)).to.equal(0);
+    await mongo.setClock(-hourMs);
+    expect(await openDue(ctx)).to.equal(0);
+    const opener = startOpener(ctx);
+    try {
+      await ctx.redis.flushall();
+      await mongo.setClock(hourMs);
+      await until(async () => (await storedRide(due)).openedAt !== undefined);
+    } finally {
+      await opener.stop();
+    }
+    await mongo.setClock(0);
+    expect(await openDue(ctx)).to.equal(0);
+    const { openedAt, biddingEndsAt, rev } = await storedRide(due);
+    expect(rev).to.equal(1);
+    expect(Number(openedAt)).to.be.above(now + hourMs / 2);
+    expect(Number(biddingEndsAt) - Number(openedAt)).to.equal(600_000);
+    expect(await rides.countDocuments({ _id: waiting, openedAt: { $exists: true } })).to.equal(0);
   });
 });
