@@ -9,6 +9,7 @@ import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events
 import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
+import { acceptorOf } from '../http/accept-valid.ts';
 import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
 import { post } from '../http/route.ts';
@@ -124,7 +125,8 @@ export const createRide: PartnerOperation<'POST'> = {
 
 /** Validates the body, the Idempotency-Key and the test scenario. Throws a 400, 408 or 413. */
 function validateCreation(config: Config) {
-  const body = bodyOf(newRideSchema(config));
+  const schema = newRideSchema(config);
+  const body = bodyOf(schema, acceptorOf(schema));
   return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
     const request = rideRequest(await body(ctx));
     assertNoNameRemoved(bodyText(ctx));

@@ -17,15 +17,19 @@ type KnownFields = Map<string, KnownFields>;
 /**
  * Reads and validates a request's body. Lists the fields that `schema` ignores in `X-Service-Ignored-Fields`, in error
  * responses too: at most 10 names (a nested field without its path), never a value, and no name that may be a secret.
+ * `accept`: a faster validation (accept-valid.ts) of the bodies that are valid.
  */
-export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promise<T> {
+export function bodyOf<T>(
+  schema: Joi.Schema<T>,
+  accept: (body: unknown) => T | undefined = () => undefined,
+): (ctx: RequestContext) => Promise<T> {
   const known = knownFields(schema.describe());
   return async (ctx) => {
     const body = await readJsonBody(ctx);
     const names = new Set<string>();
     addIgnored(names, body as object, known);
     setIgnored(ctx, names);
-    return validate(schema, body);
+    return accept(body) ?? validate(schema, body);
   };
 }
 

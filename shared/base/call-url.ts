@@ -20,7 +20,9 @@ export function callUrl(phone: string): string | undefined {
   if (!start) return nationalUrl(text);
   // Another number may follow, with its country or after a separator, but some people write a separator in a number.
   const [all = ''] = `+${text.slice(start.index + start[0].length)}`.split(/(?<=\d.*?)[+＋]/);
-  const found = [firstOf(all), all].map((each) => parsePhoneNumberFromString(each.trim()));
+  // Both are mostly the same text, which takes a while to parse.
+  const texts = new Set([firstOf(all).trim(), all.trim()]);
+  const found = [...texts].map((each) => parsePhoneNumberFromString(each));
   const number = found.find((each) => each?.isValid()) ?? found.find((each) => each?.isPossible());
   return number && urlOf(number.number, number.ext);
 }

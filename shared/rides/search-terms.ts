@@ -89,10 +89,15 @@ const partsOf = (text: string): string[] => text.split(/[^\p{L}\p{N}]+/u);
  * `ø`, `ß`, `ı`) and digits become those of ASCII. Upper case first, as in `foldedName`.
  */
 const folded = (text: string): string =>
-  text
-    .normalize('NFKD')
-    // Stryker disable next-line Regex: one by one, all accents are removed too
-    .replace(/\p{M}+/gu, '')
-    .replace(/[\p{Script=Latin}\p{Nd}]+/gu, anyAscii)
-    .toUpperCase()
-    .toLowerCase();
+  isPlain(text)
+    ? text.toLowerCase()
+    : text
+        .normalize('NFKD')
+        // Stryker disable next-line Regex: one by one, all accents are removed too
+        .replace(/\p{M}+/gu, '')
+        .replace(/[\p{Script=Latin}\p{Nd}]+/gu, anyAscii)
+        .toUpperCase()
+        .toLowerCase();
+
+/** Most texts are plain ASCII. Each of them is folded several times. */
+const isPlain = (text: string): boolean => /^[ -~]*$/.test(text);

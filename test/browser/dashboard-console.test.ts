@@ -157,7 +157,6 @@ describe('the test console in a browser', () => {
     await settled(offered);
     const { offerId } = (await storedRide(offered)).offers[1] ?? { offerId: '' };
     const looks: Look[] = [
-      ['console-start', path],
       ['console-faults', path, fault],
       ['console-requested', `${path}/${cancelled}`],
       ['console-offers', `${path}/${offered}`],
@@ -207,13 +206,6 @@ describe('the test console in a browser', () => {
       await page.goBack();
       expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
       expect(requests.join()).not.to.include(key.signingSecret);
-    });
-
-    it('without scripts, shows how to check a signature with openssl', async () => {
-      const page = await openPage(await profile({ javaScriptEnabled: false }), signatureUrl());
-      await page.locator('noscript p').waitFor();
-      expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
-      expect(await page.getByText('openssl dgst').isVisible()).to.equal(true);
     });
 
     it('the page reports a browser without cryptography', async () => {

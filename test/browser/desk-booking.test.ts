@@ -190,8 +190,6 @@ describe('the desk in a browser', () => {
     const rideId = await book({ passenger: 'Ada Lovelace', need_pet: 'yes' });
     const looks: Look[] = [
       ['desk', deskPath],
-      ['desk-places', `${deskPath}/places`],
-      ['desk-settings', `${deskPath}/settings`],
       ['desk-booked', `${deskPath}?booked=${rideId}`],
       ['desk-tomorrow', `${deskPath}?tomorrow=${rideId}`],
       ['desk-faults', deskPath, faulty],

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { haversineKm } from '../../shared/base/great-circle.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -7,7 +6,7 @@ import type { Client } from '../support/client.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { endedAgo } from '../support/rated-rides.ts';
 import { useTestService } from '../support/workers.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { closeProfiles, type Look, lookAt, openPage, openProfile, setHidden } from './browser.ts';
 import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
 
 describe('the live map', () => {
@@ -20,12 +19,6 @@ describe('the live map', () => {
   afterEach(closeProfiles);
 
   const newMap = (scenario?: string, fields?: object) => rideWithMap(api, partner, scenario, fields);
-  /** Headless Chromium shows every tab, so the test simulates the events of a hidden tab. */
-  const setHidden = (page: Page, hidden: boolean) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { value, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, hidden);
 
   it('the live map passes layout and accessibility checks at each step of a ride', async () => {
     const { url, accept, act } = await newMap();

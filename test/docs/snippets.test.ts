@@ -98,17 +98,10 @@ describe('the code of a documentation page', () => {
         const marks = await page.follow(markdown, language);
         expect(marks.filter((mark) => mark === 'run')).to.have.length(count);
         if (page.files.length > 0) await compileStrictly(page.files);
+        const tsconfig = codeBlocksOf(markdown).find(({ text }) => text.includes('"compilerOptions"'));
+        expect(tsconfig !== undefined, 'the typed client has a tsconfig').to.equal(name === 'typed-client');
+        if (tsconfig) await compileWith(tsconfig.text, page.files);
       });
     }
   }
-
-  it('the files of the typed client compile with the tsconfig that its page shows', async function () {
-    this.timeout(scaled(300_000));
-    const markdown = await pageText('typed-client');
-    const tsconfig = codeBlocksOf(markdown).find(({ text }) => text.includes('"compilerOptions"'))?.text ?? '';
-    const page = await newRun('typed-client');
-    await page.follow(markdown);
-    expect(page.files).to.have.length(2);
-    await compileWith(tsconfig, page.files);
-  });
 });
