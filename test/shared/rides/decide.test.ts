@@ -294,6 +294,7 @@ describe('the refusals of decide', () => {
       'ride_not_bidding',
     ],
     ['the accepted offer of a cancelled ride', { ...assigned, status: 'cancelled' }, accept, 'ride_not_bidding'],
+    ['the accepted offer of a completed ride', { ...assigned, status: 'completed' }, accept, 'ride_not_bidding'],
     ['a cancellation of an ended ride', { status: 'completed' }, cancel('partner'), 'ride_ended'],
     ['an arrival while bidding', {}, { action: 'arrive' }, 'illegal_step'],
     ['an opening after the accept', assigned, { action: 'open' }, 'illegal_step'],
