@@ -17,10 +17,8 @@ import { freeLists, isFull, isOpen, passOver, roundSize, withAsked } from '../di
 import { type FreeDriver, findPairs, freeFields, isJustOpened, type Pair } from './match-free-drivers.ts';
 import { logFailedPart, startLoop, takeTurn } from './turns.ts';
 
-/** The time from the start of one turn to the start of the next, in the process that has the lease. */
+/** The pause between two turns of the process that has the lease. */
 const intervalMs = 75;
-/** After a turn that took long, the pause is at least this share of it, so that a busy machine has time for other work. */
-const restShare = 1 / 4;
 /** The lease ends this long after its process has died, and another process then acquires it within `askMs`. */
 const leaseMs = 1_000;
 const askMs = 500;
@@ -50,10 +48,8 @@ export function startFreeDrivers(ctx: Context): { stop(): Promise<void> } {
     const lease = { key: '{rides:free-drivers}:lease', leaseMs, restAfterErrorMs: 1 };
     await takeTurn(ctx.redis, lease, async ({ keep }) => {
       while (!signal.aborted && (await keep())) {
-        const startedAt = performance.now();
         await serve();
-        const tookMs = performance.now() - startedAt;
-        await pause(Math.max(intervalMs - tookMs, tookMs * restShare), signal);
+        await pause(intervalMs, signal);
       }
       return 1;
     });
