@@ -17,14 +17,12 @@ import { testContext } from '../support/service.ts';
 import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../support/steppable-mongo.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 
 const hourMs = 3_600_000;
 
 describeOnLinux("workers while MongoDB's clock is set", function () {
   // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
-  useNock(false);
   const { now } = performance;
   let passedMs = 0;
   let mongo: SteppableMongo;

@@ -10,10 +10,8 @@ import { rideWithEvents } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 
 describeOnEngine('a worker on a replica set', () => {
-  useNock(false);
   let commands: Document[] = [];
   /** If true, the majority starts to lag as soon as the receiver has an event. */
   let lagsAfterReceipt = false;

@@ -16,12 +16,10 @@ import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 const owner = { accountId: 'acct_of_tests' };
 
 describe('recorded attempts of events', () => {
-  useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));

@@ -10,11 +10,9 @@ import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 describe('event delivery with faults', () => {
-  useNock(false);
   let restoreWrites = () => {};
   const { now } = Date;
   const receiver = useReceiver();

@@ -7,10 +7,8 @@ import { type HttpOptions, startReceiver, useReceiver } from '../../support/rece
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('event delivery', () => {
-  useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));

@@ -23,10 +23,8 @@ import { type HttpOptions, type Receipt, useReceiver } from '../../support/recei
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('copies of events for further endpoints', () => {
-  useNock(false);
   let answer: HttpOptions['answer'];
   const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));

@@ -21,7 +21,6 @@ import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { newMember } from '../../support/team.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 const at = new Date(1_700_000_000_000);
 const refused: Delivery = { outcome: 'failed', reason: 'ECONNREFUSED', durationMs: 1, at };
@@ -52,7 +51,6 @@ describe('the metric of accounts by their latest delivery', () => {
 });
 
 describe('delivery health', () => {
-  useNock(false);
   const ctx = useTestContext();
   before(async () => {
     await mails.deleteMany({});

@@ -13,13 +13,11 @@ import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 const dayMs = 24 * 3_600_000;
 
 describe('event delivery without the signing secret', () => {
-  useNock(false);
   const { find } = keys;
   const receiver = useReceiver();
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
@@ -96,7 +94,6 @@ describe('event delivery without the signing secret', () => {
 });
 
 describe('event delivery with a local fault', () => {
-  useNock(false);
   const base = useTestContext();
 
   it('without descriptors, events stay unsettled and unclaimed with one error log, and are sent later', async () => {

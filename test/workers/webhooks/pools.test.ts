@@ -20,8 +20,10 @@ import { rideWithEvents } from '../../support/rides.ts';
 import { type TestApi, useTestApi } from '../../support/service.ts';
 import { jobFor, statusesSent, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { startTestService, useTestService } from '../../support/workers.ts';
+
+// The import activates nock for the whole process.
+nock.restore();
 
 const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
   (await service.ctx.queues[pool].getCompleted())
@@ -29,7 +31,6 @@ const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
     .map(({ data, returnvalue }) => ({ seq: 'seq' in data ? data.seq : null, result: returnvalue.result }));
 
 describe('delivery pools', () => {
-  useNock(false);
   const inFlight = new Set<string>();
   const overlaps: string[] = [];
   const receiver = useReceiver({
@@ -102,7 +103,6 @@ describe('delivery pools', () => {
 });
 
 describe('stop of a delivery pool', () => {
-  useNock(false);
   let restoreWrites = () => {};
   afterEach(() => {
     restoreWrites();
@@ -125,7 +125,6 @@ describe('stop of a delivery pool', () => {
 });
 
 describe('slow lane', () => {
-  useNock(false);
   const api = useTestApi();
 
   it('a job is moved to the slow lane before its event is claimed', async () => {
@@ -193,8 +192,9 @@ describe('slow lane', () => {
 });
 
 describe('event delivery with nock as the receiver', () => {
-  useNock(true);
   const api = useTestApi();
+  before(() => nock.activate());
+  after(() => nock.restore());
 
   it("a delivery posts the signed event and records the receiver's status", async () => {
     const mute = await startReceiver({ raw: true });
@@ -212,7 +212,6 @@ describe('event delivery with nock as the receiver', () => {
 });
 
 describe('resends in the delivery pools', () => {
-  useNock(false);
   let status = 200;
   const receiver = useReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
   const service = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
@@ -263,8 +262,6 @@ describe('resends in the delivery pools', () => {
 });
 
 describe('failed delivery jobs', () => {
-  useNock(false);
-
   it("an undelivered event's job fails without the receiver's text, and the next event is sent", async () => {
     const receiver = await startReceiver({
       answer: (response, { headers }) => {

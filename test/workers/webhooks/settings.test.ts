@@ -16,11 +16,9 @@ import { useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 describe('changed delivery settings', () => {
-  useNock(false);
   const { now } = Date;
   const old = useReceiver();
   const receiver = useReceiver();

@@ -8,10 +8,8 @@ import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an outcome that cannot be recorded', () => {
-  useNock(false);
   let restoreWrites = () => {};
   let answer = 200;
   const receiver = useReceiver({ answer: (response) => response.writeHead(answer).end() });
