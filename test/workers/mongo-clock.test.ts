@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
-import { keys } from '../../shared/keys/api-key.ts';
 import { migrate } from '../../shared/process/migrate-database.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
@@ -28,7 +27,7 @@ describeOnLinux("workers while MongoDB's clock is set", function () {
   let mongo: SteppableMongo;
   let ctx: Context;
   let receiver: Receiver;
-  let keyId: string;
+  let key: Awaited<ReturnType<typeof newKey>>;
   let rideId: string;
 
   before(async () => {
@@ -42,8 +41,8 @@ describeOnLinux("workers while MongoDB's clock is set", function () {
   beforeEach(async () => {
     receiver.receipts.length = 0;
     await mongo.setClock(hourMs);
-    ({ keyId } = await newKey(ctx, receiver.url));
-    rideId = await rideWithEvents(anHourAhead(), { keyId }, 1);
+    key = await newKey(ctx, receiver.url);
+    rideId = await rideWithEvents(anHourAhead(), key, 1);
   });
   afterEach(() => {
     performance.now = now;
@@ -116,8 +115,7 @@ describeOnLinux("workers while MongoDB's clock is set", function () {
   });
 
   it('a run waits for the full duration of a test event’s claim dated in the future, then claims it', async () => {
-    const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
-    const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
+    const attemptId = await sendTestEvent(anHourAhead(), key.keyId, key.owner);
     await claimResend(attemptId, 'a run that ended');
     await mongo.setClock(0);
     expect(await deliverResend(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });

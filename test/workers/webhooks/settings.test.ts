@@ -6,7 +6,7 @@ import {
   settingsMaxAgeMs,
   untilSettingsApply,
 } from '../../../shared/keys/delivery-settings.ts';
-import { type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
@@ -23,7 +23,7 @@ describe('changed delivery settings', () => {
   const old = useReceiver();
   const receiver = useReceiver();
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: `${old.origin},${receiver.origin}` }));
-  let key: NewKey;
+  let key: Awaited<ReturnType<typeof newKey>>;
   let rideId: string;
 
   beforeEach(async () => {
@@ -54,8 +54,7 @@ describe('changed delivery settings', () => {
   });
 
   it('a test event written 251 ms after its settings were read is signed with the new secret', async () => {
-    const owner = { accountId: (await keys.findOne({ _id: key.keyId }))?.accountId ?? '' };
-    const attemptId = await sendTestEvent(ctx, key.keyId, owner);
+    const attemptId = await sendTestEvent(ctx, key.keyId, key.owner);
     const { findOneAndUpdate } = attempts;
     let rolled = '';
     onceInsteadOf(attempts, 'findOneAndUpdate', async (...args) => {
