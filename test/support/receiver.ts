@@ -82,7 +82,10 @@ export function useReceiver(options?: HttpOptions): Receiver {
   return receiver;
 }
 
-async function startHttp({ answer: first = (response) => void response.end(), port = 0 }: HttpOptions): Promise<Receiver> {
+async function startHttp({
+  answer: first = (response) => void response.end(),
+  port = 0,
+}: HttpOptions): Promise<Receiver> {
   let answer = first;
   const receipts: Receipt[] = [];
   const news = new EventEmitter().setMaxListeners(0);

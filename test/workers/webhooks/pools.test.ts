@@ -11,14 +11,7 @@ import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { throwIfNotDelivered } from '../../../workers/run-job.ts';
 import { enterLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import {
-  deliver,
-  insteadOf,
-  newKey,
-  useDeliveries,
-  withShortDeadline,
-  withTargets,
-} from '../../support/deliveries.ts';
+import { deliver, insteadOf, newKey, useDeliveries, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { type TestApi, useTestContext } from '../../support/service.ts';
