@@ -45,7 +45,7 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
         ) : (
           <>
             <ChangeForm action={consolePath} class="console-form">
-              <div class="console-fields">
+              <div class="columns console-fields">
                 <div>
                   <CourseFields keys={keys} values={values} faults={faults} />
                 </div>
