@@ -46,10 +46,10 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
           <>
             <ChangeForm action={consolePath} class="console-form">
               <div class="columns console-fields">
-                <div>
+                <div class="stack">
                   <CourseFields keys={keys} values={values} faults={faults} />
                 </div>
-                <div>
+                <div class="stack">
                   <RideFields values={values} faults={faults} />
                   <MoreFields values={values} faults={faults} />
                 </div>
