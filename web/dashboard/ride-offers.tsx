@@ -80,7 +80,7 @@ function OfferTable({ ride, path }: RideAt) {
                 {offer.driver.vehicle} <span class="car-plate">{offer.driver.plate}</span>
               </span>
             </td>
-            <td data-label="Arrives in" class="number line-3 right">
+            <td class="number line-3 right">
               <Best when={isBest(({ etaMinutes }) => etaMinutes, offer)} word="fastest">
                 {offer.etaMinutes} min
               </Best>
