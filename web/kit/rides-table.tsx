@@ -76,7 +76,7 @@ function Who({ ride }: { ride: ListedRide }) {
   const hasName = Boolean(passenger?.name || reference);
   return (
     <>
-      <a href={ridePath(ride._id)}>
+      <a class={hasName ? undefined : 'unnamed'} href={ridePath(ride._id)}>
         {nameOf(ride)}
         {!hasName && <span class="spoken">, ride {shortId(ride._id)}</span>}
       </a>
