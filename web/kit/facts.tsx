@@ -164,7 +164,7 @@ export function KindTag({ attempt: { kind, endpointId } }: { attempt: Pick<Attem
 /** A dash for a missing value. */
 export function None() {
   return (
-    <span class="none quiet">
+    <span class="none">
       <span aria-hidden="true">–</span>
       <span class="spoken">none</span>
     </span>
