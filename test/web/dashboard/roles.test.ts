@@ -3,6 +3,8 @@ import { roles } from '../../../shared/accounts/account.ts';
 import { mayUse, routesWithRights } from '../../../web/dashboard/pages.ts';
 import { firstPages, roleTexts } from '../../../web/kit/roles.ts';
 
+/** What needs no server, so that `npm run mutants` can run it. */
+
 /** The sections of the dashboard that each of these groups of roles may use; the longest prefix of a path counts. */
 const sections: Record<string, string[]> = {
   'owner developer desk finance': [
@@ -17,7 +19,7 @@ const sections: Record<string, string[]> = {
 };
 
 describe('the roles of the dashboard', () => {
-  it('a route that no page declares is refused', () => {
+  it('a route that the table does not name is refused', () => {
     for (const route of ['GET /new', 'DELETE /keys', 'toString', '__proto__', 'constructor', '']) {
       expect(
         roles.filter((role) => mayUse(role, route)),
