@@ -175,6 +175,9 @@ export const driveGerman: DriveTexts = {
   'error.closed': 'Die Fahrt ist nicht mehr offen für Angebote',
   'error.time': 'Die Zeit für Angebote auf diese Fahrt ist abgelaufen',
   'error.full': 'Die Fahrt hat schon so viele Angebote, wie sie haben kann',
+  'error.ownOffers': 'Sie haben für diese Fahrt schon 3 Angebote gemacht, mehr sind nicht möglich',
+  'error.equipment': 'Ihnen fehlt die Ausstattung, die diese Fahrt braucht',
+  'error.onRide': 'Sie haben gerade eine Fahrt',
   'error.step': 'Der Stand der Fahrt erlaubt diesen Schritt nicht',
   'error.pin': 'Die PIN des Fahrgasts fehlt oder ist falsch',
   'error.pinLocked':
