@@ -12,7 +12,6 @@ import { offerOn, rideIn } from '../support/rides.ts';
 import { endBidding, jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-started.ts';
-import { useNock } from '../support/webhook-nock.ts';
 import { useTestService } from '../support/workers.ts';
 
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
@@ -23,7 +22,6 @@ const kinds: Record<RedisKind, string> = {
 
 for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
   describe(`with ${title}`, () => {
-    useNock(false);
     const folder = useFolder();
     const group = useStarted(async () => {
       const started = await startRedisGroup(kind, folder.path);

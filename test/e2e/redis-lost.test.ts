@@ -12,7 +12,6 @@ import { newDriver, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
 import { makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
 
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
@@ -27,7 +26,6 @@ function cleanups() {
 }
 
 describe('outages of Redis', () => {
-  useNock(false);
   const atTheEnd = cleanups();
 
   /** Expects a completed ride whose events were all received once and in order. */

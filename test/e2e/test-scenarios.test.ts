@@ -4,7 +4,6 @@ import { isSignedWith } from '../support/deliveries.ts';
 import { type Receipt, useReceiver } from '../support/receiver.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 import { useTestService } from '../support/workers.ts';
 
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
@@ -48,7 +47,6 @@ function withService(settings: Record<string, string>) {
 }
 
 describe('test scenarios', () => {
-  useNock(false);
   const play = withService({});
 
   for (const scenario of ['default', '']) {
@@ -202,7 +200,6 @@ describe('test scenarios', () => {
 });
 
 describe('test scenario without offers', () => {
-  useNock(false);
   const play = withService({ BIDDING_TIMEOUT_MS: '300' });
 
   it('no_offers: the ride is cancelled by timeout after the bidding time, with one event', async () => {

@@ -94,15 +94,21 @@ describe('the names of files', () => {
   }
 });
 
-describe('docs/architecture.md', () => {
+describe('files that are named elsewhere', () => {
   const root = path.resolve(import.meta.dirname, '../..');
+  const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
   it('docs/architecture.md names only files and folders that exist', () => {
-    const text = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
+    const text = read('docs/architecture.md');
     const named = [...text.matchAll(/`((?:api|web|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(
       ([, name = '']) => name,
     );
     expect(named.length).to.be.above(20);
     expect(named.filter((name) => !existsSync(path.join(root, name)))).to.deep.equal([]);
+  });
+
+  it('npm run mutants names only test files that exist', () => {
+    const { mochaFiles } = JSON.parse(read('test/mutants/stryker.config.json')) as { mochaFiles: string[] };
+    expect(mochaFiles.filter((name) => !existsSync(path.join(root, name)))).to.deep.equal([]);
   });
 });

@@ -11,7 +11,9 @@ import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
 import { deliver as deliverJob } from '../../workers/webhooks/deliver.ts';
 import { scaled } from './machine-speed.ts';
-import type { Receipt } from './receiver.ts';
+import { type Receipt, useReceiver } from './receiver.ts';
+import { rideWithEvents } from './rides.ts';
+import { useTestContext } from './service.ts';
 
 /**
  * The context with these local targets. They are added later, because the port of a receiver is only known once it
@@ -22,9 +24,20 @@ export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Con
   config: { ...ctx.config, webhookLocalTargets },
 });
 
-export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey> {
-  const account = await accountOf('deliveries@rides.example');
-  return createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'live', webhookUrl });
+/** Creates a live key. Resolves with it and its owner. */
+export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey & { owner: { accountId: string } }> {
+  const { _id: accountId } = await accountOf('deliveries@rides.example');
+  const key = await createKey(ctx.config, { accountId, name: 'test', mode: 'live', webhookUrl });
+  return { ...key, owner: { accountId } };
+}
+
+/** A receiver, and a context that may send webhooks to it, for the tests of the surrounding describe. */
+export function useDeliveries() {
+  const receiver = useReceiver();
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  /** Creates a live ride of a new key with undelivered events for the receiver. Resolves with its id. */
+  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
+  return { receiver, ctx, rideWith };
 }
 
 /** Runs the job of an event once, like a worker. The default token is new for each run. */

@@ -3,10 +3,9 @@ import type { Point } from '../../shared/base/great-circle.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
 import { goOnline } from '../../shared/drivers/change-availability.ts';
 import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
-
 import { dispatchRide } from '../../workers/dispatch.ts';
 import type { JobResult } from '../../workers/handler.ts';
-import { type Answer, call } from './client.ts';
+import { type Answer, clientOf } from './client.ts';
 import { schemaProblem } from './documented.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { newRide, type RideWish } from './rides.ts';
@@ -45,21 +44,16 @@ export async function newGatewayDriver(
 }
 
 export function gatewayDriver(url: string, driverId: string, key: string): GatewayDriver {
-  const authorization = { authorization: `Bearer ${key}` };
-  const send = (method: string) => (path: string, body?: unknown) =>
-    call(`${url}/drivers/v1${path}`, {
-      method,
-      headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+  const { get, post, send } = clientOf(url, key, '/drivers/v1');
   return {
     driverId,
     key,
-    get: send('GET'),
-    post: send('POST'),
-    put: send('PUT'),
-    remove: send('DELETE'),
-    stream: async () => asDocumented(await openEventStream(`${url}/drivers/v1/stream`, authorization)),
+    get: (path) => get(path),
+    post: (path, body) => post(path, body),
+    put: (path, body) => send('PUT', path, body),
+    remove: (path, body) => send('DELETE', path, body),
+    stream: async () =>
+      asDocumented(await openEventStream(`${url}/drivers/v1/stream`, { authorization: `Bearer ${key}` })),
   };
 }
 

@@ -16,9 +16,15 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** Starts a real SMTP server on loopback. `options` are those of smtp-server, for example to refuse a recipient. */
-export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
-  const mails: ReceivedMail[] = [];
+/**
+ * Starts a real SMTP server on loopback, which adds each accepted mail to `mails`. `options` are those of smtp-server,
+ * for example to refuse a recipient.
+ */
+export async function startMailServer(
+  options: SMTPServerOptions = {},
+  port = 0,
+  mails: ReceivedMail[] = [],
+): Promise<MailServer> {
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     onData(stream, { envelope }, callback) {

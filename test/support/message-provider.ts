@@ -32,9 +32,8 @@ export interface MessageProvider {
 
 export const providerToken = 'token-of-tests';
 
-/** A server with Twilio's Messages API on loopback. It never sends anything. */
-export async function startMessageProvider(port = 0): Promise<MessageProvider> {
-  const received: ReceivedMessage[] = [];
+/** A server with Twilio's Messages API on loopback. It adds each message to `received`, and never sends anything. */
+export async function startMessageProvider(port = 0, received: ReceivedMessage[] = []): Promise<MessageProvider> {
   const accepted = new Set<string>();
   const accept = ({ token }: ReceivedMessage) => acceptance(token);
   let decide: (message: ReceivedMessage) => Answer = accept;

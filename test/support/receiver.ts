@@ -28,6 +28,8 @@ export interface Receiver {
   receipts: Receipt[];
   /** Resolves with all receipts, once there are at least `count`. */
   received(count: number): Promise<Receipt[]>;
+  /** Replaces the answer to all later webhooks. Without an argument, the receiver answers as at its start. */
+  answerWith(answer?: HttpOptions['answer']): void;
   close(): Promise<void>;
 }
 
@@ -70,16 +72,21 @@ export function startReceiver(options: HttpOptions | RawOptions = {}): Promise<R
   return options.raw ? startRaw(options) : startHttp(options);
 }
 
-/** A receiver over HTTP for the tests of the surrounding describe. Each test begins without receipts. */
+/** A receiver over HTTP for the tests of the surrounding describe. Each test begins without receipts and with its first answer. */
 export function useReceiver(options?: HttpOptions): Receiver {
   const receiver = useStarted(() => startReceiver(options));
   beforeEach(() => {
     receiver.receipts.length = 0;
+    receiver.answerWith();
   });
   return receiver;
 }
 
-async function startHttp({ answer = (response) => void response.end(), port = 0 }: HttpOptions): Promise<Receiver> {
+async function startHttp({
+  answer: first = (response) => void response.end(),
+  port = 0,
+}: HttpOptions): Promise<Receiver> {
+  let answer = first;
   const receipts: Receipt[] = [];
   const news = new EventEmitter().setMaxListeners(0);
   const server = http.createServer(async (request, response) => {
@@ -99,6 +106,9 @@ async function startHttp({ answer = (response) => void response.end(), port = 0 
     async received(count) {
       while (receipts.length < count) await once(news, 'receipt');
       return receipts;
+    },
+    answerWith(next = first) {
+      answer = next;
     },
     async close() {
       server.closeAllConnections();

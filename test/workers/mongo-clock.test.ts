@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
-import { keys } from '../../shared/keys/api-key.ts';
 import { migrate } from '../../shared/process/migrate-database.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
@@ -17,20 +16,18 @@ import { testContext } from '../support/service.ts';
 import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../support/steppable-mongo.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 
 const hourMs = 3_600_000;
 
 describeOnLinux("workers while MongoDB's clock is set", function () {
   // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
-  useNock(false);
   const { now } = performance;
   let passedMs = 0;
   let mongo: SteppableMongo;
   let ctx: Context;
   let receiver: Receiver;
-  let keyId: string;
+  let key: Awaited<ReturnType<typeof newKey>>;
   let rideId: string;
 
   before(async () => {
@@ -44,8 +41,8 @@ describeOnLinux("workers while MongoDB's clock is set", function () {
   beforeEach(async () => {
     receiver.receipts.length = 0;
     await mongo.setClock(hourMs);
-    ({ keyId } = await newKey(ctx, receiver.url));
-    rideId = await rideWithEvents(anHourAhead(), { keyId }, 1);
+    key = await newKey(ctx, receiver.url);
+    rideId = await rideWithEvents(anHourAhead(), key, 1);
   });
   afterEach(() => {
     performance.now = now;
@@ -118,8 +115,7 @@ describeOnLinux("workers while MongoDB's clock is set", function () {
   });
 
   it('a run waits for the full duration of a test event’s claim dated in the future, then claims it', async () => {
-    const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
-    const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
+    const attemptId = await sendTestEvent(anHourAhead(), key.keyId, key.owner);
     await claimResend(attemptId, 'a run that ended');
     await mongo.setClock(0);
     expect(await deliverResend(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });

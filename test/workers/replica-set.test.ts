@@ -10,23 +10,13 @@ import { rideWithEvents } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { useNock } from '../support/webhook-nock.ts';
 
 describeOnEngine('a worker on a replica set', () => {
-  useNock(false);
   let commands: Document[] = [];
-  /** If true, the majority starts to lag as soon as the receiver has an event. */
-  let lagsAfterReceipt = false;
   const replicaSet = useReplicaSet({ onCommand: (command) => commands.push(command) });
-  const receiver = useReceiver({
-    answer: (response) => {
-      if (lagsAfterReceipt) replicaSet.hold(20);
-      response.end();
-    },
-  });
+  const receiver = useReceiver();
   const ctx = useTestContext(() => ({ MONGO_URL: replicaSet.url, WEBHOOK_LOCAL_TARGETS: receiver.origin }));
   beforeEach(() => {
-    lagsAfterReceipt = false;
     commands = [];
   });
   afterEach(() => replicaSet.release());
@@ -51,7 +41,11 @@ describeOnEngine('a worker on a replica set', () => {
 
   it('a worker records the outcome again after a failover rolled it back, without a second attempt', async () => {
     const rideId = await rideWith(1);
-    lagsAfterReceipt = true;
+    // The majority starts to lag as soon as the receiver has the event.
+    receiver.answerWith((response) => {
+      replicaSet.hold(20);
+      response.end();
+    });
     const delivered = deliver(ctx, rideId, 1);
     // Waits for the second write of the outcome. The first one succeeded on the primary, but its reply was a write
     // concern error, because no majority has it.

@@ -78,7 +78,7 @@ export function MoreFields({ values, faults }: FieldsProps) {
   return (
     <details class="more-fields" open={isUsed}>
       <summary>More fields</summary>
-      <div>
+      <div class="stack">
         <div class="pairs">
           {text('passengerName', 'Passenger')}
           {text('passengerPhone', 'Phone of the passenger')}

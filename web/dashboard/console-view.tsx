@@ -45,11 +45,11 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
         ) : (
           <>
             <ChangeForm action={consolePath} class="console-form">
-              <div class="console-fields">
-                <div>
+              <div class="columns console-fields">
+                <div class="stack">
                   <CourseFields keys={keys} values={values} faults={faults} />
                 </div>
-                <div>
+                <div class="stack">
                   <RideFields values={values} faults={faults} />
                   <MoreFields values={values} faults={faults} />
                 </div>

@@ -26,27 +26,27 @@ function deliveryColumns({ keys, rides }: Omit<DeliveriesTableProps, 'attempts'>
   return [
     {
       head: 'Event',
-      at: 'event',
+      at: 'event line-1 left',
       cell: (attempt) => (
         <span>
           <a href={attemptPath(attempt._id)}>{eventText(attempt)}</a> <KindTag attempt={attempt} />
         </span>
       ),
     },
-    { head: 'Ride', at: 'ride small', cell: ({ rideId }) => <RideOf rideId={rideId} rides={rides} /> },
-    { head: 'Outcome', at: 'state', cell: ({ outcome }) => <OutcomePill outcome={outcome} /> },
-    { head: 'Answer', at: 'answer', cell: (attempt) => <Answered attempt={attempt} /> },
+    { head: 'Ride', at: 'ride line-3 left small', cell: ({ rideId }) => <RideOf rideId={rideId} rides={rides} /> },
+    { head: 'Outcome', at: 'line-2 first', cell: ({ outcome }) => <OutcomePill outcome={outcome} /> },
+    { head: 'Answer', at: 'answer line-2 middle', cell: (attempt) => <Answered attempt={attempt} /> },
     {
       head: 'Took',
-      at: 'took',
+      at: 'took line-2 right',
       number: true,
       cell: ({ durationMs, outcome }) =>
         durationMs === undefined || outcome === 'no_url' ? <None /> : msText(durationMs),
     },
-    { head: 'Time', at: 'at small', cell: ({ startedAt, at }) => <Time at={startedAt ?? at} /> },
+    { head: 'Time', at: 'line-3 right small', cell: ({ startedAt, at }) => <Time at={startedAt ?? at} /> },
     {
       head: 'Key',
-      at: 'key small',
+      at: 'key line-1 right small',
       cell: ({ keyId, mode }) => <KeyName keyId={keyId} name={keysById.get(keyId)?.name} mode={mode} />,
     },
   ];

@@ -53,7 +53,7 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
     ),
     lead: <Lead attempt={attempt} />,
     children: (
-      <div class={ofEvent.length > 0 ? 'delivery' : undefined}>
+      <div class={ofEvent.length > 0 ? 'columns delivery' : undefined}>
         <div class="card detail">
           <AttemptDetail attempt={attempt} now={now}>
             {rideId && seq !== undefined && outcome !== 'waiting' && !attempt.erasedAt && (

@@ -70,28 +70,28 @@ function OfferTable({ ride, path }: RideAt) {
       <tbody>
         {offers.map((offer) => (
           <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'withdrawn' : undefined}>
-            <td class="driver">
+            <td class="driver line-1 left">
               <span>
                 {offer.driver.name || 'Driver'} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
               </span>
             </td>
-            <td class="car">
+            <td class="car line-2 small">
               <span>
                 {offer.driver.vehicle} <span class="car-plate">{offer.driver.plate}</span>
               </span>
             </td>
-            <td data-label="Arrives in" class="number eta">
+            <td class="number line-3 right">
               <Best when={isBest(({ etaMinutes }) => etaMinutes, offer)} word="fastest">
                 {offer.etaMinutes} min
               </Best>
             </td>
-            <td class="number price">
+            <td class="number line-1 right">
               <Best when={isBest(({ price }) => price, offer)} word="cheapest">
                 <strong>{moneyText(offer.price)}</strong>
               </Best>
             </td>
-            <td class="compared">{comparedText(offer.price, fare)}</td>
-            <td class="choice">
+            <td class="line-3 left small">{comparedText(offer.price, fare)}</td>
+            <td class="choice line-4">
               <Choice ride={ride} path={path} offer={offer} />
             </td>
           </tr>

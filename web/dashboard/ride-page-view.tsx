@@ -135,7 +135,7 @@ function LiveRide(props: ShownRide & { entries: readonly HistoryEntry[]; isByHan
         </p>
       )}
       {isByHand && <DriverSteps ride={ride} />}
-      <div id="ride-top" class={news.map ? 'ride-top' : undefined}>
+      <div id="ride-top" class={news.map ? 'columns ride-top' : undefined}>
         <RideFacts ride={ride} keyName={apiKey?.name} />
         {news.map && <RideMap tiles={config.tiles} />}
       </div>

@@ -67,7 +67,7 @@ export function SendFailed({
   const isTime = form.since !== '' && !isPeriod(form.since);
   return (
     <details class="send-failed" id="send-failed" open={isOpen}>
-      <summary>Resend failed events</summary>
+      <summary class="btn second">Resend failed events</summary>
       <div class="card">
         <p class="quiet">
           Use this after your receiver was down. It resends every event of the key that has failed in this time, at most

@@ -65,7 +65,7 @@ function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
     children: (
       <>
         {attempt && !sent && <p class="notice">The request of this attempt is not kept, or nothing was sent.</p>}
-        <div class="signature">
+        <div class="columns signature">
           <div>
             <noscript>
               <p class="notice">

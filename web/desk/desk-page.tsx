@@ -96,7 +96,7 @@ function deskView(data: DeskData): Document {
           <a href="#new-ride">Book</a>
           <a href="#rides">Rides</a>
         </nav>
-        <div class="desk">
+        <div class="columns desk">
           <section class="desk-book" id="new-ride" aria-label="New ride">
             {booked && <Booked ride={booked} />}
             {earlier && <Earlier ride={earlier} isTooNear={isTooNear} />}

@@ -180,7 +180,7 @@ function changesView({ ride, config }: Shown): Document {
     actions: <ButtonLink to={deskPath()}>Back to the desk</ButtonLink>,
     scripts: ['booking.browser.js'],
     children: (
-      <div class="desk">
+      <div class="columns desk">
         <section class="desk-book" aria-labelledby="details-title">
           <h2 id="details-title">Passenger and notes</h2>
           <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">

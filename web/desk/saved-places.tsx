@@ -109,7 +109,7 @@ function placesView({ desk, config, values }: PlacesData): Document {
     actions: <ButtonLink to={deskPath()}>Back to the desk</ButtonLink>,
     scripts: ['booking.browser.js'],
     children: (
-      <div class="desk">
+      <div class="columns desk">
         <section class="desk-book" aria-labelledby="place-form-title">
           <h2 id="place-form-title">{values.id ? 'Change this place' : 'New place'}</h2>
           <ChangeForm action={deskPlacesPath} class="booking">

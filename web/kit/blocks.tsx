@@ -72,9 +72,9 @@ export function Section({ id, title, children }: { id: string; title: string; ch
 }
 
 /** A button that copies a text. Hidden until a script shows it. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+export function CopyButton({ text, what, class: className = 'copy' }: { text: string; what: string; class?: string }) {
   return (
-    <button type="button" class="copy" data-copy={text} aria-label={`Copy ${what}`} hidden>
+    <button type="button" class={className} data-copy={text} aria-label={`Copy ${what}`} hidden>
       Copy
     </button>
   );
@@ -196,7 +196,7 @@ export function Secret({
   return (
     <div class="secret" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
       <code data-testid={testId}>{text}</code>
-      <CopyButton text={text} what={what} />
+      <CopyButton text={text} what={what} class="btn second" />
     </div>
   );
 }

@@ -120,7 +120,7 @@ export function FilterForm({
     <form method="get" action={path} aria-label="Filters" autocomplete="off" data-filters noValidate>
       {search}
       <details class="filters-fold" id="filters-fold" open={count > 0}>
-        <summary>Filters{count > 0 && ` (${count})`}</summary>
+        <summary class="btn second">Filters{count > 0 && ` (${count})`}</summary>
         <div class="filters of-list">
           <KeyField keys={filters.keys} value={values.key} all="All keys" />
           {children}

@@ -34,10 +34,10 @@ export function RidesTable({
       <tbody>
         {rides.map((ride) => (
           <tr key={ride._id} id={`${name}-${ride._id}`}>
-            <td class="called">
+            <td class="called line-1 left">
               <Who ride={ride} />
             </td>
-            <td class="trip">
+            <td class="trip line-2">
               <span class="pickup">
                 <span class="spoken">From </span>
                 {placeText(ride.pickup)}
@@ -47,18 +47,18 @@ export function RidesTable({
                 {placeText(ride.destination)}
               </span>
             </td>
-            <td class="state">
+            <td class="state line-3 first">
               <StatusPill status={ride.status} /> {ride.missed.length > 0 && <Missed ride={ride} />}
               <Scheduled ride={ride} />
             </td>
-            <td class="at">
+            <td class="at line-3 right">
               <Time at={ride.createdAt} />
             </td>
-            <td class="number price">
+            <td class="number price line-1 right">
               {moneyText(ride.agreedPrice ?? ride.fare)}
               <span class="sub">{ride.agreedPrice === undefined ? 'proposed' : 'agreed'}</span>
             </td>
-            <td class="ids">
+            <td class="ids line-3 middle">
               <KeyName keyId={ride.keyId} name={keysById.get(ride.keyId)?.name} mode={ride.mode} />
               <code class="sub" title={ride._id}>
                 {shortId(ride._id)}

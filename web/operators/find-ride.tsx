@@ -168,7 +168,7 @@ function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
         </p>
       )}
       {jobs && jobs.length > 0 && (
-        <table class="table" aria-labelledby="jobs">
+        <table class="table cards labelled" aria-labelledby="jobs">
           <TableHead columns={['Job', 'Queue', 'State', 'Due', 'Process', 'Result']} />
           <tbody>
             {jobs.map(({ pool, jobId, step, state, dueAt, processedBy, result }) => (
@@ -220,7 +220,7 @@ function Events({ ride: { events, redeliveries } }: { ride: RideHistory }) {
   return (
     <section class="section" aria-labelledby="events">
       <h2 id="events">Events</h2>
-      <table class="table" aria-labelledby="events">
+      <table class="table cards labelled" aria-labelledby="events">
         <TableHead columns={['Number', 'Event', 'At', 'Delivery', 'Answer']} />
         <tbody>
           {rows.map(({ key, seq, what, at, outcome, httpStatus, reason, durationMs }) => (

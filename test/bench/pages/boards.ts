@@ -15,7 +15,8 @@ import type { LoadResult, OpenLoad } from '../load/load.ts';
 import type { Figure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
-import { latencies, timeOf } from './map.ts';
+import { latencies } from './map.ts';
+import { timeOf } from './time-of.ts';
 
 /** A desk books with one key at a time, so each key has its own account. */
 const [deskCount, boardCount] = [60, 100];

@@ -11,6 +11,7 @@ import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
+import { timeOf } from './time-of.ts';
 
 const [liveKeys, testKeys] = [150, 50];
 const goal = '<= 300';
@@ -136,17 +137,4 @@ async function insertAttempts(records: AttemptRecord[]): Promise<void> {
   await mongoose.connection
     .collection<AttemptRecord>(attempts.collectionName)
     .insertMany(records, { ordered: false, writeConcern: { w: 1, journal: false } });
-}
-
-/** The time until the complete answer, in ms. */
-export function timeOf(url: string, options: http.RequestOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
-    http
-      .get(url, options, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`dashboard: ${url} was answered ${response.statusCode}`));
-        response.resume().once('end', () => resolve(performance.now() - startedAt));
-      })
-      .once('error', reject);
-  });
 }

@@ -8,6 +8,7 @@ import { newKeys } from '../data/keys.ts';
 import { insertRides, tripRide } from '../data/rides.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
+import { timeOf } from './time-of.ts';
 
 const requestsPerSecond = 50;
 
@@ -75,18 +76,6 @@ export async function latencies(request: () => Promise<number>, seconds: number)
     asked.push(request());
   }
   return Promise.all(asked);
-}
-
-export function timeOf(url: string, options: http.RequestOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
-    http
-      .get(url, options, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`a retrieval was answered ${response.statusCode}`));
-        response.resume().once('end', () => resolve(performance.now() - startedAt));
-      })
-      .once('error', reject);
-  });
 }
 
 async function openStreams(url: string, count: number) {

@@ -9,7 +9,7 @@ import type { Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
-import { timeOf } from './dashboard.ts';
+import { timeOf } from './time-of.ts';
 
 const activeKeys = 20;
 const [few, many] = [20, 20_000];

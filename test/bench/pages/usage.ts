@@ -1,4 +1,3 @@
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
@@ -15,6 +14,7 @@ import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
+import { timeOf } from './time-of.ts';
 
 const keyCount = 200;
 /** The rides are spread over this many days until now. */
@@ -32,10 +32,11 @@ export const usage: Measurement = async (bench) => {
   say('waiting until MongoDB is idle');
   await waitUntilIdle(stack.mongo.pid, 30_000);
   const api = await stack.startApi();
-  const cookie = `session=${await startSession(accountId, Date.now())}`;
+  const headers = { cookie: `session=${await startSession(accountId, Date.now())}` };
   const timesOf = async (path: string, requests: number) => {
     const times: number[] = [];
-    for (let request = 0; request < requests; request++) times.push(await timeOf(api.ready as number, path, cookie));
+    const url = `http://127.0.0.1:${api.ready}${path}`;
+    for (let request = 0; request < requests; request++) times.push(await timeOf(url, { headers }));
     return times;
   };
   const name = (page: string) => `${page}, ${count.toLocaleString('en-US')} rides`;
@@ -119,17 +120,4 @@ async function fill({ say }: Bench, count: number): Promise<{ accountId: string;
     await insertRides(batch);
   }
   return { accountId, trips };
-}
-
-/** The time until the complete answer, in ms. */
-function timeOf(port: number, path: string, cookie: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
-    http
-      .get({ port, path, headers: { cookie } }, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`usage: ${path} was answered ${response.statusCode}`));
-        response.resume().once('end', () => resolve(performance.now() - startedAt));
-      })
-      .once('error', reject);
-  });
 }

@@ -43,7 +43,7 @@ export async function gatherBeside(
     attempts: await attempts.find(askedFor).toArray(),
     asked: world.receivers.asked,
     mails: await mails.find({}).toArray(),
-    received: world.mail.mails,
+    received: world.mails,
     keys: await keys.find({}).toArray(),
     audit: (await AuditModel.collection.find({}).toArray()) as unknown as AuditEntry[],
     past: await gatherPast(world.past),

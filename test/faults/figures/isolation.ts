@@ -7,9 +7,8 @@ import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.
 import { rideIn } from '../../support/rides.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world/world.ts';
-import { type HttpRequest, requestText } from './http-client.ts';
+import { type HttpRequest, httpConnection, requestText } from './http-client.ts';
 import { inWorld, numbers, runConcurrently, withContext } from './in-world.ts';
-import { rawExchange } from './raw-exchange.ts';
 
 /** A ride of the owner, in one status and with a real offer. */
 interface OwnedRide {
@@ -148,8 +147,12 @@ async function revisions(owned: readonly OwnedRide[]): Promise<string> {
   return JSON.stringify(found.map(({ status, rev, seq }) => [status, rev, seq]));
 }
 
-/** The whole answer up to the end of the connection, without the values that may differ (X-Request-Id and Date). */
-async function wholeAnswer(url: string, text: string): Promise<string> {
-  const { text: answer } = await rawExchange(url, text.replace('\r\n', '\r\nConnection: close\r\n'));
-  return answer.replace(/^(X-Request-Id: )[0-9a-f-]{36}\r$/m, '$1-\r').replace(/^(Date: )[^\r]*\r$/m, '$1-\r');
+/** The bytes of the answer, without the values that may differ (X-Request-Id and Date). */
+async function wholeAnswer(url: string, request: string): Promise<string> {
+  const connection = httpConnection(url);
+  const { head, text } = await connection.send(request, { isHead: request.startsWith('HEAD ') });
+  connection.close();
+  return `${head}\r\n\r\n${text}`
+    .replace(/^(X-Request-Id: )[0-9a-f-]{36}\r$/m, '$1-\r')
+    .replace(/^(Date: )[^\r]*\r$/m, '$1-\r');
 }

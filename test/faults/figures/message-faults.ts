@@ -12,6 +12,7 @@ import {
 import { groupBy } from '../check/grouped.ts';
 import type { Figure } from '../figure.ts';
 import { between, oneOf, type Random, seededRandom } from '../random.ts';
+import { startInterruptible } from '../world/interruptible.ts';
 import type { World } from '../world/world.ts';
 import { inWorld, numbers } from './in-world.ts';
 
@@ -27,7 +28,8 @@ export const messageFaults: Figure = {
     'Each change of a ride gives each person exactly one text message, with a recorded outcome and no second text',
   goal: 'exactly one for each of 600 changes, with kills, an emptied Redis, and a provider that is away or slow',
   async measure(run) {
-    const provider = await startProviderWithOutages();
+    const messagesReceived: ReceivedMessage[] = [];
+    const provider = await startInterruptible((port) => startMessageProvider(port, messagesReceived));
     const settings = { SMS_URL: provider.url, SMS_FROM: '+12025550100', SMS_PER_ACCOUNT_DAY: '100000' };
     try {
       const { measured, crashes } = await inWorld(
@@ -41,9 +43,9 @@ export const messageFaults: Figure = {
         },
       );
       const { changes, left, faults, rows, leaks } = measured;
-      const received = groupBy(provider.received(), ({ callback }) => callback.split('/').at(-1) ?? '');
+      const received = groupBy(messagesReceived, ({ callback }) => callback.split('/').at(-1) ?? '');
       const states = [...groupBy(rows, ({ state }) => state)].map(([state, { length }]) => `${length} ${state}`);
-      const repeats = provider.received().filter(({ isRepeat }) => isRepeat).length;
+      const repeats = messagesReceived.filter(({ isRepeat }) => isRepeat).length;
       return {
         reached: `${changes.size} changes, ${rows.length} messages (${states.join(', ')}), ${repeats} attempts repeated; ${faults}`,
         violations: [
@@ -101,8 +103,10 @@ async function bookAndCancel(world: World, count: number): Promise<Set<string>> 
   return owed;
 }
 
+type Provider = Awaited<ReturnType<typeof startInterruptible<MessageProvider>>>;
+
 /** Makes one fault after the other until the load has ended. Resolves with their numbers, in words. */
-async function makeFaults(world: World, provider: ProviderWithOutages, random: Random, ended: AbortSignal) {
+async function makeFaults(world: World, provider: Provider, random: Random, ended: AbortSignal) {
   const counts = { kills: 0, 'emptied Redis': 0, 'provider away': 0, 'provider slow': 0 };
   const faults = {
     async kills() {
@@ -115,11 +119,15 @@ async function makeFaults(world: World, provider: ProviderWithOutages, random: R
       await redis.flushall();
       redis.disconnect();
     },
-    'provider away': () => provider.away(between(random, 500, 3_000)),
+    'provider away': () => provider.away(() => setTimeout(between(random, 500, 3_000))),
     async 'provider slow'() {
-      provider.isSlow(true);
+      let hangs = true;
+      provider.running().answerWith(({ token }) => {
+        hangs = !hangs;
+        return hangs ? 'none' : acceptance(token);
+      });
       await setTimeout(between(random, 500, 3_000));
-      provider.isSlow(false);
+      provider.running().answerWith();
     },
   };
   const names = Object.keys(counts) as (keyof typeof counts)[];
@@ -130,42 +138,6 @@ async function makeFaults(world: World, provider: ProviderWithOutages, random: R
     await setTimeout(300);
   }
   return names.map((name) => `${name}: ${counts[name]}`).join(', ');
-}
-
-interface ProviderWithOutages {
-  url: string;
-  /** All messages that arrived, whatever the answer was. */
-  received(): ReceivedMessage[];
-  /** Ends all connections, and accepts none for this time. */
-  away(ms: number): Promise<void>;
-  /** A slow provider lets every second request hang. */
-  isSlow(slow: boolean): void;
-  close(): Promise<void>;
-}
-
-async function startProviderWithOutages(): Promise<ProviderWithOutages> {
-  let provider: MessageProvider = await startMessageProvider();
-  const earlier: ReceivedMessage[] = [];
-  const { url } = provider;
-  return {
-    url,
-    received: () => [...earlier, ...provider.received],
-    async away(ms) {
-      await provider.close();
-      await setTimeout(ms);
-      earlier.push(...provider.received);
-      provider = await startMessageProvider(Number(new URL(url).port));
-    },
-    isSlow(slow) {
-      let hangs = true;
-      const everySecond = ({ token }: ReceivedMessage) => {
-        hangs = !hangs;
-        return hangs ? 'none' : acceptance(token);
-      };
-      provider.answerWith(slow ? everySecond : undefined);
-    },
-    close: () => provider.close(),
-  };
 }
 
 /** The logs that contain a number. */

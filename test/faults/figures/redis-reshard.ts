@@ -3,12 +3,9 @@ import { Redis } from 'ioredis';
 import { poolNames, queuePrefix } from '../../../shared/base/queues.ts';
 import type { RedisGroup } from '../../support/redis-group.ts';
 import type { Restartable } from '../../support/restartable.ts';
-import type { Evidence } from '../check/checker.ts';
-import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { type Arena, makeFault } from '../rounds/arena.ts';
-import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
-import { creationsDuring, missingWorkers } from './redis-outages.ts';
+import { measureRedisFaults } from './redis-faults.ts';
 
 /**
  * Time limit for work to continue: if Redis refuses a job during a move, the sweeper adds it after a grace time of 10
@@ -25,41 +22,24 @@ export const redisReshard: Figure = {
   goal: `create answers 201; all resumes within 15 s; 0 hung workers, with every queue moved ${trials} times`,
   async measure(run) {
     const count = run.short ? 2 : trials;
-    const hung: string[] = [];
     let moved = 0;
-    const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-    const { evidence, violations } = await runUnderFaults({
+    const { reached, violations } = await measureRedisFaults({
       run,
-      world: { wired: false, redis: 'cluster' },
-      perSecond: 6,
+      count,
+      world: { redis: 'cluster' },
       withPeople: true,
-      async faults(arena) {
-        for (let number = 1; number <= count; number++) {
-          run.say(`resharding ${number} of ${count}`);
-          moved += await moveQueues(arena);
-          await setTimeout(5_000);
-          const missing = await missingWorkers(arena);
-          if (missing > 0) hung.push(`${missing} workers hung after resharding ${number}`);
-        }
-      },
-      check(evidence) {
-        const { ms, what } = latestIn(evidence);
-        const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
-        return [
-          ...(ms > resumedWithinMs ? [`work resumed only ${ms} ms after the resharding: ${what}`] : []),
-          ...refused.map(({ status }) => `a creation was answered ${status}`),
-          ...(moved === 0 ? ['no key was moved'] : []),
-          ...hung,
-        ];
+      resumedWithinMs,
+      pauseMs: 5_000,
+      async fault(arena, number) {
+        run.say(`resharding ${number} of ${count}`);
+        moved += await moveQueues(arena);
       },
     });
-    const during = creationsDuring(evidence);
-    const reached =
-      `every queue moved ${count} times, with ${moved} keys; ${during.length} creations during that, all but ` +
-      `${during.filter(({ status }) => status !== 201).length} answered 201, the slowest after ` +
-      `${Math.max(...during.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
-      `after it; ${hung.length} times a worker hung; ${summaryOf(evidence)}`;
-    return { reached, violations };
+    const nothing = moved === 0 ? ['no key was moved'] : [];
+    return {
+      reached: `every queue moved ${count} times, with ${moved} keys; ${reached}`,
+      violations: [...violations, ...nothing],
+    };
   },
 };
 

@@ -8,7 +8,7 @@ import type { Car, FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
 import { type Pace, plannedPace } from './pace.ts';
 import { pickup } from './partners.ts';
-import { newAgent } from './request.ts';
+import { newAgent, untilDone } from './request.ts';
 
 /** A suspension of a driver. All times are Unix ms, by this machine's clock. */
 export interface Suspension {
@@ -124,16 +124,4 @@ async function suspendSome({ drivers, suspensions }: FleetLog, random: Random, s
     await untilDone(() => resumeDriver(driverId));
     suspension.liftedAt = Date.now();
   }
-}
-
-/** Retries the change while MongoDB is down. */
-async function untilDone(change: () => Promise<void>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    try {
-      return await change();
-    } catch {
-      await setTimeout(200);
-    }
-  }
-  throw new Error('MongoDB did not return within 120 s');
 }

@@ -9,6 +9,7 @@ import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Pace, plannedPace } from './pace.ts';
 import { newPerson, type Person, type Press, type PressWish } from './person.ts';
+import { untilDone } from './request.ts';
 
 export interface People {
   log: Press[];
@@ -39,16 +40,6 @@ export function startPeople(
   const tools = { world, random, log };
   let count = 0;
   const nextName = (what: string): string => `${what}-${++count}`;
-  const untilDone = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (let tries = 0; tries < 300; tries++) {
-      try {
-        return await work();
-      } catch {
-        await setTimeout(200);
-      }
-    }
-    throw new Error('MongoDB did not return within 60 s');
-  };
   const person = async (accountId: string): Promise<Person> => {
     const token = await untilDone(() => startSession(accountId, Date.now()));
     return newPerson(tools, { accountId, cookie: `session=${token}` });

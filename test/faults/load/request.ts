@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 
 export interface RequestOptions {
@@ -102,6 +103,18 @@ function answerTo(
     sent.on('error', fail);
     sent.end(content);
   });
+}
+
+/** Repeats a change that this process makes itself, while MongoDB is down. */
+export async function untilDone<T>(change: () => Promise<T>): Promise<T> {
+  for (let tries = 0; tries < 600; tries++) {
+    try {
+      return await change();
+    } catch {
+      await setTimeout(200);
+    }
+  }
+  throw new Error('MongoDB did not return within 120 s');
 }
 
 function parseJson(text: string): unknown {

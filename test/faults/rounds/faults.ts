@@ -132,8 +132,9 @@ async function truncateAof({ world, random }: Arena): Promise<void> {
 
 /** Runs one more worker process with a wrong clock for some seconds. */
 async function wrongClock(arena: Arena, shiftMs: number): Promise<void> {
-  const wrong = arena.world.moreWorkers(`clock-${shiftMs > 0 ? 'ahead' : 'behind'}`, { shiftMs });
+  const wrong = await arena.world.shiftedWorkers(`clock-${shiftMs > 0 ? 'ahead' : 'behind'}`, shiftMs);
   await wrong.start();
   await setTimeout(randomMs(arena, 5_000, 10_000));
   await wrong.stop();
+  wrong.wires?.close();
 }

@@ -15,6 +15,7 @@ import { createDriver, type NewDriver } from '../../../shared/drivers/manage-dri
 import { addEndpoint } from '../../../shared/keys/manage-endpoints.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from '../../support/mail-server.ts';
 import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
@@ -22,8 +23,8 @@ import { type ServiceProcess, serviceProcess } from '../../support/service-proce
 import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
 import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
+import { startInterruptible } from './interruptible.ts';
 import { countOpenWork } from './left-to-do.ts';
-import { type MailBox, startMailBox } from './mail-box.ts';
 import { type Manner, type Receivers, startReceivers } from './receivers.ts';
 import { poolsOfProcesses, settingsOf, type WorldOptions } from './settings.ts';
 import { layWires, type Wires } from './wires.ts';
@@ -59,8 +60,9 @@ export interface World {
   apis: WorldProcess[];
   workers: WorldProcess[];
   receivers: Receivers;
-  /** The mail server of the service. */
-  mail: MailBox;
+  /** The mail server of the service, and all mails that it accepted. */
+  mail: Awaited<ReturnType<typeof startInterruptible<MailServer>>>;
+  mails: ReceivedMail[];
   /** The account of all keys from `newKey`. */
   accountId: string;
   /** The old rides in the database. */
@@ -85,8 +87,8 @@ export interface World {
   redisDir: string;
   /** Creates a further process. The caller starts and stops it, and adds it to `apis` or `workers` and removes it. */
   newProcess(kind: WorldProcess['kind']): Promise<WorldProcess>;
-  /** Creates a further worker process for several pools. The caller starts and stops it. `shiftMs` shifts its clock. */
-  moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): WorldProcess;
+  /** Creates a further worker process for all pools, whose clock is shifted. The caller starts and stops it. */
+  shiftedWorkers(name: string, shiftMs: number): Promise<WorldProcess>;
   /**
    * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number of those
    * that have.
@@ -128,7 +130,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         : [keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
     seededRandom(options.seed ?? 1),
   );
-  const mail = await startMailBox();
+  const mails: ReceivedMail[] = [];
+  const mail = await startInterruptible((port) => startMailServer({}, port, mails));
   const env = settingsOf(options, {
     mongoUrl: replicaSet?.url ?? mongo.url,
     redisUrl: redisGroup?.url ?? redis.url,
@@ -144,7 +147,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   // work.
   if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
-  const createProcess = async (kind: WorldProcess['kind'], name: string, pools: readonly PoolName[] = []) => {
+  const createProcess = async (
+    kind: WorldProcess['kind'],
+    name: string,
+    pools: readonly PoolName[] = [],
+    shiftMs = 0,
+  ) => {
     const wires = options.wired ? await layWires(mongo.url, redis.url, replicaSet) : undefined;
     const port = kind === 'api' ? await freePort() : 0;
     const started = serviceProcess({
@@ -152,8 +160,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       build: options.build,
       script: kind === 'api' ? 'api/main' : 'workers/main',
       args: [...pools],
-      nodeArgs: options.nodeArgs,
-      env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
+      nodeArgs: shiftMs ? ['--import', 'tsx', '--import', clockShifter] : options.nodeArgs,
+      env: {
+        ...env,
+        PORT: String(port),
+        SHIFTED_CLOCK_MS: String(shiftMs),
+        ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }),
+      },
       output: { logDir },
     });
     return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies WorldProcess;
@@ -178,6 +191,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     workers,
     receivers,
     mail,
+    mails,
     accountId: account._id,
     past,
     keys,
@@ -210,22 +224,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       others += 1;
       return createProcess(kind, `${kind}-other-${others}`, kind === 'api' ? [] : [kind]);
     },
-    moreWorkers(name, { shiftMs = 0, pools = poolNames } = {}) {
-      const nodeArgs = shiftMs ? ['--import', 'tsx', '--import', clockShifter] : [];
-      const shifted = { ...env, SHIFTED_CLOCK_MS: String(shiftMs) };
-      const script = 'workers/main';
-      const { build } = options;
-      const started = serviceProcess({
-        name,
-        build,
-        script,
-        args: [...pools],
-        nodeArgs,
-        env: shifted,
-        output: { logDir },
-      });
-      return Object.assign(started, { kind: pools[0] ?? 'bidding', url: '' });
-    },
+    shiftedWorkers: (name, shiftMs) => createProcess('bidding', name, poolNames, shiftMs),
     async quiet(maxMs) {
       const deadline = Date.now() + maxMs;
       for (;;) {

@@ -8,26 +8,18 @@ import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { type ClaimedEvent, claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { flushAttempts, recordAttempt } from '../../../workers/webhooks/report/attempt-log.ts';
-import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { deliver, newKey, useDeliveries, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type HttpOptions, startReceiver, useReceiver } from '../../support/receiver.ts';
+import { type HttpOptions, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 const owner = { accountId: 'acct_of_tests' };
 
 describe('recorded attempts of events', () => {
-  useNock(false);
-  let answer: HttpOptions['answer'];
-  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
-  beforeEach(() => {
-    answer = (response) => response.end();
-  });
+  const { receiver, ctx, rideWith } = useDeliveries();
 
   const recorded = async (rideId: string): Promise<AttemptRecord[]> => {
     await flushAttempts();
@@ -38,16 +30,16 @@ describe('recorded attempts of events', () => {
     expect(others).to.deep.equal([]);
     return only as AttemptRecord;
   };
-  const answered = async (start: HttpOptions['answer']): Promise<AttemptRecord> => {
-    answer = start;
-    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+  const answered = async (answer: HttpOptions['answer']): Promise<AttemptRecord> => {
+    receiver.answerWith(answer);
+    const rideId = await rideWith(1);
     await deliver(ctx, rideId, 1);
     await until(async () => (await attemptsOfRide(rideId, owner)).length > 0);
     return theOnly(rideId);
   };
 
   it('an attempt that is recorded after the erasure of its ride is erased too', async () => {
-    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 5);
+    const rideId = await rideWith(5);
     for (let seq = 1; seq <= 5; seq++) await deliver(ctx, rideId, seq);
     await flushAttempts();
     await attempts.deleteMany({ rideId });
@@ -66,7 +58,7 @@ describe('recorded attempts of events', () => {
   });
 
   it('an attempt is recorded with its request, destination and answer', async () => {
-    answer = (response) => response.writeHead(202).end('thank you');
+    receiver.answerWith((response) => response.writeHead(202).end('thank you'));
     const key = await newKey(ctx, `${receiver.url}?token=secret`);
     const rideId = await rideWithEvents(ctx, key, 2);
     await deliver(ctx, rideId, 1);
@@ -101,7 +93,7 @@ describe('recorded attempts of events', () => {
   });
 
   it('an attempt is recorded once, even if its job runs twice', async () => {
-    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
+    const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);
     await deliver(ctx, rideId, 1);
     await deliver(ctx, rideId, 2);
@@ -170,7 +162,7 @@ describe('recorded attempts of events', () => {
     });
 
     it('the attempt of a `ride.status` event has the status that the event reports', async () => {
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 3);
+      const rideId = await rideWith(3);
       for (let seq = 1; seq <= 3; seq++) await deliver(ctx, rideId, seq);
       const statuses = (await recorded(rideId)).map(({ rideStatus }) => rideStatus);
       expect(statuses).to.deep.equal([undefined, 'driver_arriving', 'arrived']);
@@ -215,8 +207,8 @@ describe('recorded attempts of events', () => {
     });
 
     it('an attempt that timed out has the phase as its reason, on the ride too', async () => {
-      answer = () => {};
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      receiver.answerWith(() => {});
+      const rideId = await rideWith(1);
       await withShortDeadline(() => deliver(ctx, rideId, 1));
       expect(await theOnly(rideId)).to.include({ outcome: 'timeout', reason: 'answer' });
       const { delivery } = (await storedRide(rideId)).events[0] ?? {};
@@ -238,7 +230,7 @@ describe('recorded attempts of events', () => {
     };
 
     it('deliveries do not wait for attempt inserts while MongoDB accepts none', async () => {
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 3);
+      const rideId = await rideWith(3);
       let hanging = 0;
       let release = () => {};
       const hang = new Promise<void>((resolve) => {
@@ -266,7 +258,7 @@ describe('recorded attempts of events', () => {
 
     it('an attempt that MongoDB refuses is dropped, and counted only in the debug log', async () => {
       const logged = withLogLines(ctx);
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      const rideId = await rideWith(1);
       await flushAttempts();
       const inserts = insertingAttempts(async () => {
         throw new Error('refused');
@@ -285,7 +277,7 @@ describe('recorded attempts of events', () => {
     });
 
     it('at most 2,000 attempts wait while MongoDB accepts none, and further ones are dropped', async () => {
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      const rideId = await rideWith(1);
       const claimed = (await claimEvent(rideId, 1, 'a')) as ClaimedEvent;
       const logged = withLogLines(ctx);
       const delivery: Delivery = { outcome: 'delivered', durationMs: 1, at: new Date() };
@@ -316,8 +308,8 @@ describe('recorded attempts of events', () => {
     });
 
     it('a clean stop inserts an attempt even if its answer is still being read', async () => {
-      answer = (response) => void response.writeHead(200).write('the first part');
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      receiver.answerWith((response) => void response.writeHead(200).write('the first part'));
+      const rideId = await rideWith(1);
       await deliver(ctx, rideId, 1);
       expect(await theOnly(rideId)).to.include({ outcome: 'delivered' });
     });

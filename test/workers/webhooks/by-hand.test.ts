@@ -10,40 +10,32 @@ import { redeliver, resendIntervalMs } from '../../../shared/webhooks/redeliver.
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { claimResend, mayRedeliver } from '../../../workers/webhooks/claim-resend.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, deliverResend, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
+import {
+  deliver,
+  deliverResend,
+  isSignedWith,
+  newKey,
+  useDeliveries,
+  withShortDeadline,
+} from '../../support/deliveries.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
-import { type HttpOptions, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('resends', () => {
-  useNock(false);
-  let answer: HttpOptions['answer'];
-  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
-  beforeEach(() => {
-    answer = (response) => response.end('fine');
-  });
+  const { receiver, ctx } = useDeliveries();
 
-  const ownerOf = async (keyId: string) => ({ accountId: (await keys.findOne({ _id: keyId }))?.accountId ?? '' });
-  const keyWithOwner = async (url?: string) => {
-    const key = await newKey(ctx, url);
-    return { ...key, owner: await ownerOf(key.keyId) };
-  };
   /** Requests a test event. No worker sends it yet. */
-  const testEvent = async (url: string | undefined = receiver.url) => {
-    const { keyId, signingSecret, owner } = await keyWithOwner(url);
-    return { attemptId: await sendTestEvent(ctx, keyId, owner), keyId, signingSecret, owner };
+  const testEvent = async () => {
+    const key = await newKey(ctx, receiver.url);
+    return { ...key, attemptId: await sendTestEvent(ctx, key.keyId, key.owner) };
   };
   /** Creates a ride for an account's key and delivers all its events. */
   const deliveredRide = async (events: number) => {
-    const { keyId, signingSecret, owner } = await keyWithOwner(receiver.url);
-    const rideId = await rideWithEvents(ctx, { keyId }, events);
-    await rides.updateOne({ _id: rideId }, { $set: owner });
+    const key = await newKey(ctx, receiver.url);
+    const rideId = await rideWithEvents(ctx, key, events, key.owner);
     for (let seq = 1; seq <= events; seq++) await deliver(ctx, rideId, seq);
-    return { rideId, keyId, signingSecret, owner };
+    return { ...key, rideId };
   };
   const stored = async (attemptId: string) => {
     const record = await attempts.findOne({ _id: attemptId });
@@ -71,6 +63,7 @@ describe('resends', () => {
     });
 
     it('a test event is recorded with its answer, without claim and due time', async () => {
+      receiver.answerWith((response) => response.end('fine'));
       const { attemptId, owner } = await testEvent();
       await deliverResend(ctx, attemptId);
       const record = await stored(attemptId);
@@ -88,7 +81,7 @@ describe('resends', () => {
     });
 
     it('a test event without a URL is recorded as `no_url`', async () => {
-      const { keyId, owner } = await keyWithOwner();
+      const { keyId, owner } = await newKey(ctx);
       const attemptId = await sendTestEvent(ctx, keyId, owner);
       await deliverResend(ctx, attemptId);
       expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'no_url' });
@@ -115,7 +108,7 @@ describe('resends', () => {
       const { rideId, owner } = await deliveredRide(2);
       const before = await storedRide(rideId);
       for (const status of [200, 500]) {
-        answer = (response) => response.writeHead(status).end();
+        receiver.answerWith((response) => response.writeHead(status).end());
         await deliverResend(ctx, await redeliver(ctx, { rideId, seq: 1 }, owner));
       }
       expect(await storedRide(rideId)).to.deep.equal(before);
@@ -133,7 +126,7 @@ describe('resends', () => {
     it('a redelivery is erased if its ride is erased during the attempt', async () => {
       const { rideId, owner } = await deliveredRide(5);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
-      answer = (response) => void eraseRides([rideId]).then(() => response.end());
+      receiver.answerWith((response) => void eraseRides([rideId]).then(() => response.end()));
       expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
       expect(await stored(attemptId)).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
     });
@@ -278,7 +271,7 @@ describe('resends', () => {
   });
 
   it('a resend that times out marks the key as slow, and the next one is moved to the slow lane', async () => {
-    answer = () => {};
+    receiver.answerWith(() => {});
     const { attemptId, keyId, owner } = await testEvent();
     expect(await withShortDeadline(() => deliverResend(ctx, attemptId))).to.include({ result: 'timeout' });
     expect(await stored(attemptId)).to.include({ outcome: 'timeout', reason: 'answer' });
@@ -291,8 +284,8 @@ describe('resends', () => {
   });
 
   it("failed test events do not count for the key's delivery health", async () => {
-    answer = (response) => response.writeHead(500).end();
-    const { keyId, owner } = await keyWithOwner(receiver.url);
+    receiver.answerWith((response) => response.writeHead(500).end());
+    const { keyId, owner } = await newKey(ctx, receiver.url);
     for (let times = 0; times < 6; times++) await deliverResend(ctx, await sendTestEvent(ctx, keyId, owner));
     expect(await deliverySettings(ctx.config, keyId)).not.to.have.property('isFailing');
   });

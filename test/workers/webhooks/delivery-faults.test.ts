@@ -4,27 +4,21 @@ import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
-import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
+import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, useDeliveries } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 describe('event delivery with faults', () => {
-  useNock(false);
   let restoreWrites = () => {};
   const { now } = Date;
-  const receiver = useReceiver();
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  const { receiver, ctx, rideWith } = useDeliveries();
   afterEach(() => {
     restoreWrites();
     Date.now = now;
   });
 
-  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;
   const connectionLost = () => Promise.reject(new MongoNetworkError('connection lost'));
   // The errors of a lost reply. The driver throws the second one if the engine stops during a write; a stopping server
@@ -111,17 +105,12 @@ describe('event delivery with faults', () => {
   };
 
   it('an event that occurs while the last event is sent gets its job', async () => {
-    let rideId = '';
-    const answersLate = await startReceiver({
-      answer: async (response) => {
-        await accept(rideId);
-        response.end();
-      },
+    const rideId = await rideWith(1);
+    receiver.answerWith(async (response) => {
+      await accept(rideId);
+      response.end();
     });
-    const lateCtx = withTargets(ctx, answersLate.origin);
-    rideId = await rideWithEvents(ctx, await newKey(lateCtx, answersLate.url), 1);
-    expect(await deliver(lateCtx, rideId, 1)).to.include({ result: 'delivered' });
-    await answersLate.close();
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     expect(await storedRide(rideId)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
@@ -220,15 +209,11 @@ describe('event delivery with faults', () => {
 
   it('a run records nothing if another run claimed the event while it was sent', async () => {
     const rideId = await rideWith(2);
-    const other = await startReceiver({
-      answer: async (response) => {
-        await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
-        response.end();
-      },
+    receiver.answerWith(async (response) => {
+      await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
+      response.end();
     });
-    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: other.url } });
-    await deliver(withTargets(ctx, other.origin), rideId, 1);
-    await other.close();
+    await deliver(ctx, rideId, 1);
     const ride = await storedRide(rideId);
     expect(ride).to.include({ settledSeq: 0, unsettled: 2 });
     expect(ride.events[0]).not.to.have.property('delivery');

@@ -2,21 +2,13 @@ import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
-import { deliver, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
-import { type HttpOptions, startReceiver, useReceiver } from '../../support/receiver.ts';
+import { deliver, isSignedWith, newKey, useDeliveries, withTargets } from '../../support/deliveries.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('event delivery', () => {
-  useNock(false);
-  let answer: HttpOptions['answer'];
-  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
-  beforeEach(() => {
-    answer = (response) => response.end();
-  });
+  const { receiver, ctx, rideWith } = useDeliveries();
 
   const logged = async (rideId: string, seq = 1) => (await storedRide(rideId)).events[seq - 1]?.delivery;
 
@@ -45,7 +37,7 @@ describe('event delivery', () => {
 
   describe('recorded outcome', () => {
     it('a delivered event has the URL without its query, the status, the duration and the time', async () => {
-      answer = (response) => response.writeHead(202).end('ok');
+      receiver.answerWith((response) => response.writeHead(202).end('ok'));
       const rideId = await rideWithEvents(ctx, await newKey(ctx, `${receiver.url}?token=secret`), 1);
       const done = await deliver(ctx, rideId, 1);
       expect(done).to.include({ result: 'delivered', event: 'offer.received', httpStatus: 202 });
@@ -61,8 +53,8 @@ describe('event delivery', () => {
         [500, 'status'],
         [302, 'redirect'],
       ] as const) {
-        answer = (response) => response.writeHead(status, { location: receiver.url }).end();
-        const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+        receiver.answerWith((response) => response.writeHead(status, { location: receiver.url }).end());
+        const rideId = await rideWith(1);
         const before = receiver.receipts.length;
         expect(await deliver(ctx, rideId, 1)).to.include({ result: 'failed', httpStatus: status });
         expect(await logged(rideId)).to.include({ outcome: 'failed', httpStatus: status, reason, url: receiver.url });
@@ -81,8 +73,8 @@ describe('event delivery', () => {
     });
 
     it('an undelivered event is settled, and the next event gets its job', async () => {
-      answer = (response) => response.writeHead(500).end();
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
+      receiver.answerWith((response) => response.writeHead(500).end());
+      const rideId = await rideWith(2);
       await deliver(ctx, rideId, 1);
       const ride = await storedRide(rideId);
       expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');

@@ -14,7 +14,6 @@ import { testSettings, useTestContext } from '../../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('concurrency of the delivery pools', () => {
   const ctx = useTestContext();
@@ -63,7 +62,6 @@ describe('concurrency of the delivery pools', () => {
 });
 
 (process.platform === 'linux' ? describe : describe.skip)('a worker process with few file descriptors', () => {
-  useNock(false);
   // With a lower limit, Node itself could not start.
   const limit = 96;
   const ctx = useTestContext();

@@ -18,26 +18,24 @@ import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { storeCopiesOf } from '../../../workers/webhooks/copies.ts';
 import { isSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, deliverResend, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
-import { type HttpOptions, type Receipt, useReceiver } from '../../support/receiver.ts';
+import {
+  deliver,
+  deliverResend,
+  isSignedWith,
+  newKey,
+  useDeliveries,
+  withShortDeadline,
+} from '../../support/deliveries.ts';
+import type { Receipt } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('copies of events for further endpoints', () => {
-  useNock(false);
-  let answer: HttpOptions['answer'];
-  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
-  beforeEach(() => {
-    answer = (response) => response.end('fine');
-  });
+  const { receiver, ctx } = useDeliveries();
 
   /** A key whose default URL ends with `/first`, and an endpoint for each list of events, at `/second` and so on. */
   async function keyWith(...wanted: SentEvent[][]) {
-    const { keyId, signingSecret } = await newKey(ctx, `${receiver.origin}/first`);
-    const owner = { accountId: (await keys.findOne({ _id: keyId }))?.accountId ?? '' };
+    const { keyId, signingSecret, owner } = await newKey(ctx, `${receiver.origin}/first`);
     const added = [];
     for (const [index, events] of wanted.entries()) {
       const owned = { endpointId: newEndpointId(), keyId, ...owner };
@@ -46,11 +44,8 @@ describe('copies of events for further endpoints', () => {
     }
     return { keyId, signingSecret, owner, added };
   }
-  async function rideOf({ keyId, owner }: Awaited<ReturnType<typeof keyWith>>, events: number) {
-    const rideId = await rideWithEvents(ctx, { keyId }, events);
-    await rides.updateOne({ _id: rideId }, { $set: owner });
-    return rideId;
-  }
+  const rideOf = (key: Awaited<ReturnType<typeof keyWith>>, events: number) =>
+    rideWithEvents(ctx, key, events, key.owner);
   const copiesOf = (rideId: string) =>
     attempts.find({ rideId, endpointId: { $exists: true } }, { sort: { dueAt: 1, _id: 1 } }).toArray();
   const runAll = async (rideId: string) => {
@@ -84,7 +79,7 @@ describe('copies of events for further endpoints', () => {
   it('a failed copy is not repeated, and delays neither the next event nor another endpoint', async () => {
     const key = await keyWith(['offer.received', 'ride.status'], ['offer.received', 'ride.status']);
     const rideId = await rideOf(key, 2);
-    answer = (response, { path }) => response.writeHead(path === '/second' ? 500 : 200).end();
+    receiver.answerWith((response, { path }) => response.writeHead(path === '/second' ? 500 : 200).end());
     for (const seq of [1, 2]) await deliver(ctx, rideId, seq);
     expect((await storedRide(rideId)).events.map(({ delivery }) => delivery?.outcome)).to.deep.equal([
       'delivered',
@@ -146,10 +141,10 @@ describe('copies of events for further endpoints', () => {
     const key = await keyWith(['offer.received']);
     const rideId = await rideOf(key, 1);
     let stored = 0;
-    answer = async (response) => {
+    receiver.answerWith(async (response) => {
       stored = (await copiesOf(rideId)).length;
       response.end();
-    };
+    });
     await deliver(ctx, rideId, 1);
     expect(stored).to.equal(1);
   });
@@ -190,7 +185,7 @@ describe('copies of events for further endpoints', () => {
     const key = await keyWith(['offer.received']);
     const rideId = await rideOf(key, 1);
     await deliver(ctx, rideId, 1);
-    answer = () => {};
+    receiver.answerWith(() => {});
     const [copy] = await copiesOf(rideId);
     const run = () => deliverResend(ctx, copy?._id ?? '');
     expect(await withShortDeadline(run)).to.include({ result: 'timeout' });

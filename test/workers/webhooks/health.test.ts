@@ -15,13 +15,10 @@ import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { measureOutcomes, noteOutcome } from '../../../workers/webhooks/report/account-outcomes.ts';
 import { flushHealth, noteDelivery } from '../../../workers/webhooks/report/health-log.ts';
 import { mailFailures } from '../../../workers/webhooks/report/health-mails.ts';
-import { deliver, withTargets } from '../../support/deliveries.ts';
+import { deliver, useDeliveries } from '../../support/deliveries.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
-import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { newMember } from '../../support/team.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 const at = new Date(1_700_000_000_000);
 const refused: Delivery = { outcome: 'failed', reason: 'ECONNREFUSED', durationMs: 1, at };
@@ -52,8 +49,7 @@ describe('the metric of accounts by their latest delivery', () => {
 });
 
 describe('delivery health', () => {
-  useNock(false);
-  const ctx = useTestContext();
+  const { receiver, ctx } = useDeliveries();
   before(async () => {
     await mails.deleteMany({});
   });
@@ -190,35 +186,30 @@ describe('delivery health', () => {
   });
 
   it('settling does not wait for health writes, and a failing write does not affect it', async () => {
-    const receiver = await startReceiver({ answer: (response) => void response.writeHead(500).end() });
-    const own = withTargets(ctx, receiver.origin);
+    receiver.answerWith((response) => response.writeHead(500).end());
     const { keyId } = await keyOf();
     await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: receiver.url } });
-    const rideId = await rideWithEvents(own, { keyId }, 2);
+    const rideId = await rideWithEvents(ctx, { keyId }, 2);
     let isAsked = false;
     onceInsteadOf(keys, 'findOneAndUpdate', () => {
       isAsked = true;
       return Promise.reject(new Error('refused'));
     });
-    expect(await deliver(own, rideId, 1)).to.include({ result: 'failed' });
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'failed' });
     await flushHealth();
     expect(isAsked).to.equal(true);
-    expect(await deliver(own, rideId, 2)).to.include({ result: 'failed' });
+    expect(await deliver(ctx, rideId, 2)).to.include({ result: 'failed' });
     await flushHealth();
-    await receiver.close();
     expect((await keys.findOne({ _id: keyId }))?.failing).to.include({ inRow: 1, reason: 'status_5xx' });
   });
 
   it('a delivered event ends the failure streak of its key', async () => {
-    const receiver = await startReceiver();
-    const own = withTargets(ctx, receiver.origin);
     const key = await keyOf();
     await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: receiver.url } });
     await note(key.keyId, ...times(5, refused));
-    const rideId = await rideWithEvents(own, { keyId: key.keyId }, 1);
-    expect(await deliver(own, rideId, 1)).to.include({ result: 'delivered' });
+    const rideId = await rideWithEvents(ctx, { keyId: key.keyId }, 1);
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     await flushHealth();
-    await receiver.close();
     expect(await healthOf(key)).to.equal(undefined);
   });
 

@@ -7,22 +7,19 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
-import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
+import { deliver, newKey, useDeliveries, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { startReceiver, useReceiver } from '../../support/receiver.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 const dayMs = 24 * 3_600_000;
 
 describe('event delivery without the signing secret', () => {
-  useNock(false);
   const { find } = keys;
-  const receiver = useReceiver();
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  const { receiver, ctx } = useDeliveries();
   let key: NewKey;
   let rideId: string;
 
@@ -96,7 +93,6 @@ describe('event delivery without the signing secret', () => {
 });
 
 describe('event delivery with a local fault', () => {
-  useNock(false);
   const base = useTestContext();
 
   it('without descriptors, events stay unsettled and unclaimed with one error log, and are sent later', async () => {

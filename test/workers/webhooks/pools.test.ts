@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import nock from 'nock';
-import { accountOf } from '../../../shared/accounts/account.ts';
-import { newAccountId } from '../../../shared/base/ids.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
@@ -14,14 +11,16 @@ import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { throwIfNotDelivered } from '../../../workers/run-job.ts';
 import { enterLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { deliver, insteadOf, newKey, useDeliveries, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { type TestApi, useTestApi } from '../../support/service.ts';
+import { type TestApi, useTestContext } from '../../support/service.ts';
 import { jobFor, statusesSent, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { startTestService, useTestService } from '../../support/workers.ts';
+
+// The import activates nock for the whole process.
+nock.restore();
 
 const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
   (await service.ctx.queues[pool].getCompleted())
@@ -29,7 +28,6 @@ const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
     .map(({ data, returnvalue }) => ({ seq: 'seq' in data ? data.seq : null, result: returnvalue.result }));
 
 describe('delivery pools', () => {
-  useNock(false);
   const inFlight = new Set<string>();
   const overlaps: string[] = [];
   const receiver = useReceiver({
@@ -102,7 +100,6 @@ describe('delivery pools', () => {
 });
 
 describe('stop of a delivery pool', () => {
-  useNock(false);
   let restoreWrites = () => {};
   afterEach(() => {
     restoreWrites();
@@ -125,25 +122,23 @@ describe('stop of a delivery pool', () => {
 });
 
 describe('slow lane', () => {
-  useNock(false);
-  const api = useTestApi();
+  const { receiver, ctx } = useDeliveries();
 
   it('a job is moved to the slow lane before its event is claimed', async () => {
-    const key = await newKey(api.ctx);
-    await markSlow(api.ctx, key.keyId);
-    const rideId = await rideWithEvents(api.ctx, key, 1);
-    expect(await deliver(api.ctx, rideId, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    const key = await newKey(ctx);
+    await markSlow(ctx, key.keyId);
+    const rideId = await rideWithEvents(ctx, key, 1);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
     expect(await storedRide(rideId))
       .to.include({ settledSeq: 0 })
       .and.not.to.have.property('claim');
-    expect((await jobFor(api.ctx, 'webhooks-slow', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
-    expect(await deliver(api.ctx, rideId, 1, { pool: 'webhooks-slow' })).to.include({ result: 'no_url' });
+    expect((await jobFor(ctx, 'webhooks-slow', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
+    expect(await deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })).to.include({ result: 'no_url' });
   });
 
   it('a key with eight attempts in flight in the fast lane uses the slow lane for further jobs', async () => {
     const waiting: (() => void)[] = [];
-    const receiver = await startReceiver({ answer: (response) => waiting.push(() => response.end()) });
-    const ctx = withTargets(api.ctx, receiver.origin);
+    receiver.answerWith((response) => waiting.push(() => response.end()));
     const key = await newKey(ctx, receiver.url);
     const rideIds = await Promise.all(Array.from({ length: 9 }, () => rideWithEvents(ctx, key, 1)));
     const eight = rideIds.slice(0, 8).map((rideId) => deliver(ctx, rideId, 1));
@@ -156,12 +151,11 @@ describe('slow lane', () => {
     await receiver.received(9);
     for (const answer of waiting) answer();
     expect(await late).to.include({ result: 'delivered' });
-    await receiver.close();
   });
 
   it('while Redis is unavailable, each key still has at most eight attempts in the fast lane', async () => {
     const redis = { zmscore: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
-    const enter = () => enterLane({ redis, now: api.ctx.now }, 'key_without_redis', 'webhooks');
+    const enter = () => enterLane({ redis, now: ctx.now }, 'key_without_redis', 'webhooks');
     const entered = await Promise.all(Array.from({ length: 20 }, enter));
     expect(entered.filter((leave) => leave !== null)).to.have.length(8);
     for (const leave of entered) leave?.();
@@ -171,18 +165,12 @@ describe('slow lane', () => {
   });
 
   it('a key counts as slow for a minute after a timeout, but not after other failures', async () => {
-    const receiver = await startReceiver({
-      answer: (response, { body }) => {
-        if (body.event === 'offer.received') response.writeHead(500).end();
-      },
-    });
-    const ctx = withTargets(api.ctx, receiver.origin);
+    receiver.answerWith((response, { body }) => body.event === 'offer.received' && response.writeHead(500).end());
     const key = await newKey(ctx, receiver.url);
     const rideId = await rideWithEvents(ctx, key, 2);
     await deliver(ctx, rideId, 1);
     expect(await isSlow(ctx, key.keyId)).to.equal(false);
     await withShortDeadline(() => deliver(ctx, rideId, 2));
-    await receiver.close();
     expect(await isSlow(ctx, key.keyId)).to.equal(true);
     const inAMinute = { ...ctx, now: () => ctx.now() + 60_000 };
     expect(await isSlow(inAMinute, key.keyId)).to.equal(false);
@@ -193,12 +181,13 @@ describe('slow lane', () => {
 });
 
 describe('event delivery with nock as the receiver', () => {
-  useNock(true);
-  const api = useTestApi();
+  const base = useTestContext();
+  before(() => nock.activate());
+  after(() => nock.restore());
 
   it("a delivery posts the signed event and records the receiver's status", async () => {
     const mute = await startReceiver({ raw: true });
-    const ctx = withTargets(api.ctx, mute.origin);
+    const ctx = withTargets(base, mute.origin);
     const rideId = await rideWithEvents(ctx, await newKey(ctx, `${mute.origin}/hook`), 1);
     const reqheaders = { 'X-Service-Event': 'offer.received', 'X-Service-Signature': /^t=\d+,v1=[0-9a-f]{64}$/ };
     const partner = nock(mute.origin, { reqheaders })
@@ -212,24 +201,14 @@ describe('event delivery with nock as the receiver', () => {
 });
 
 describe('resends in the delivery pools', () => {
-  useNock(false);
-  let status = 200;
-  const receiver = useReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
+  const receiver = useReceiver();
   const service = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
-  beforeEach(() => {
-    status = 200;
-  });
 
-  const keyOf = async () => {
-    const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
-    const key = { accountId, name: 'test', mode: 'live', webhookUrl: receiver.url } as const;
-    return { ...(await createKey(service.ctx.config, key)), owner: { accountId } };
-  };
   const isDone = async (attemptId: string, owner: { accountId: string }) =>
     (await attemptOf(attemptId, owner)).state === 'done';
 
   it('a test event is sent after Redis lost its data, because the sweeper adds its job', async () => {
-    const { keyId, owner } = await keyOf();
+    const { keyId, owner } = await newKey(service.ctx, receiver.url);
     await service.ctx.queues.webhooks.pause();
     const attemptId = await sendTestEvent(service.ctx, keyId, owner);
     await service.ctx.redis.flushall();
@@ -240,14 +219,13 @@ describe('resends in the delivery pools', () => {
   });
 
   it("redeliverFailed resends each failed event once, each ride's events in order", async () => {
-    const { keyId, owner } = await keyOf();
-    status = 500;
+    const { keyId, owner } = await newKey(service.ctx, receiver.url);
+    receiver.answerWith((response) => response.writeHead(500).end());
     const rideIds: string[] = [];
-    for (let made = 0; made < 3; made++) rideIds.push(await rideWithEvents(service.ctx, { keyId }, 4));
-    await rides.updateMany({ _id: { $in: rideIds } }, { $set: owner });
+    for (let made = 0; made < 3; made++) rideIds.push(await rideWithEvents(service.ctx, { keyId }, 4, owner));
     await until(async () => (await rides.countDocuments({ _id: { $in: rideIds }, unsettled: 0 })) === 3);
     const [first] = receiver.receipts.splice(0);
-    status = 200;
+    receiver.answerWith();
     expect(await redeliverFailed(service.ctx, keyId, { since: new Date(0) }, owner)).to.equal(12);
     await until(async () => (await attempts.countDocuments({ keyId, outcome: 'waiting' })) === 0);
     const again = receiver.receipts;
@@ -263,8 +241,6 @@ describe('resends in the delivery pools', () => {
 });
 
 describe('failed delivery jobs', () => {
-  useNock(false);
-
   it("an undelivered event's job fails without the receiver's text, and the next event is sent", async () => {
     const receiver = await startReceiver({
       answer: (response, { headers }) => {

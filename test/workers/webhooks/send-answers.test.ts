@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, type RawReceiver, startReceiver } from '../../support/receiver.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 /** Makes an attempt at a receiver with this answer, and waits until the sender has closed its connections. */
 async function sendTo(answer: RawOptions['answer']) {
@@ -19,7 +18,6 @@ const writes = (text: string) => (socket: Socket) => void socket.write(text);
 const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${headers}Content-Length: 0\r\n\r\n`);
 
 describe('send: the request', () => {
-  useNock(false);
   it('send posts the unchanged body with the given headers, its length in bytes, and Connection: close', async () => {
     const receiver = await startReceiver({ raw: true, answer: status(200) });
     const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
@@ -70,7 +68,6 @@ describe('send: the request', () => {
 });
 
 describe('send: the status of the answer', () => {
-  useNock(false);
   for (const code of [200, 204, 299]) {
     it(`an attempt is delivered if the answer is ${code}`, async () => {
       expect(await sendTo(status(code))).to.deep.include({ outcome: 'delivered', httpStatus: code });
@@ -107,7 +104,6 @@ describe('send: the status of the answer', () => {
 });
 
 describe('send: malformed heads', () => {
-  useNock(false);
   const heads: [string, string][] = [
     ['lines that end in a bare LF', 'Content-Length: 0\n\n'],
     ['lines with mixed endings', 'A: b\nContent-Length: 0\r\n\n'],
@@ -172,7 +168,6 @@ describe('send: malformed heads', () => {
 });
 
 describe('send: no valid answer', () => {
-  useNock(false);
   const cases: [string, RawOptions['answer'], string][] = [
     ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
     ['a connection that is reset', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
@@ -193,7 +188,6 @@ describe('send: no valid answer', () => {
 });
 
 describe('send: reading the answer', () => {
-  useNock(false);
   let receiver: RawReceiver;
   const sockets: Socket[] = [];
   const remember = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);

@@ -20,14 +20,12 @@ import {
   startReceiver,
 } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 const headers = { 'X-Service-Event': 'ride.status' };
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n');
 
 describe('send: claim', () => {
-  useNock(false);
   let receiver: RawReceiver;
   beforeEach(async () => {
     receiver = await startReceiver({ raw: true, answer });
@@ -123,7 +121,6 @@ const trickles =
   };
 
 describe('send: time limit', () => {
-  useNock(false);
   it('an attempt times out on a name server that never answers', async () => {
     const nameServer = await startNameServer(() => null);
     const resolver = onlyPartner(dnsResolver([nameServer.address]));
@@ -231,7 +228,6 @@ async function startReceiverThread() {
 }
 
 describe('send: TLS', () => {
-  useNock(false);
   let receiver: RawReceiver;
   const tls = { ca: certificate };
 
@@ -331,8 +327,6 @@ describe('send: TLS', () => {
 });
 
 describe('send: trace', () => {
-  useNock(false);
-
   it('the trace has the duration of each phase, including TLS', async () => {
     const receiver = await startReceiver({ raw: true, answer, tls: {} });
     const trace = newTrace();

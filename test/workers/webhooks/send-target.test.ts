@@ -6,14 +6,12 @@ import { type SendResult, send } from '../../../shared/outbound/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { type NameServer, type Question, startNameServer } from '../../support/webhook-dns.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound, type Outbound, type Route } from '../../support/webhook-outbound.ts';
 
 const PUBLIC = '93.184.216.34';
 const PUBLIC_V6 = '2606:4700::1111';
 
 describe('send: allowed addresses', () => {
-  useNock(false);
   let receiver: RawReceiver;
   let outbound: Outbound;
   let route: (host: string) => Route;
@@ -160,7 +158,6 @@ describe('send: allowed addresses', () => {
 });
 
 describe('send: network faults', () => {
-  useNock(false);
   let receiver: RawReceiver;
   let outbound: Outbound;
   const { now } = performance;
@@ -292,7 +289,6 @@ const refused = { outcome: 'failed', reason: 'ECONNREFUSED' };
 // public address is refused before it reaches the kernel. A connection to any other address leads to the listener,
 // which counts it.
 describe('send: names of private addresses', () => {
-  useNock(false);
   let listener: RawReceiver;
   let outbound: Outbound;
   let nameServer: NameServer | undefined;

@@ -6,7 +6,7 @@ import {
   settingsMaxAgeMs,
   untilSettingsApply,
 } from '../../../shared/keys/delivery-settings.ts';
-import { type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
@@ -16,16 +16,14 @@ import { useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 describe('changed delivery settings', () => {
-  useNock(false);
   const { now } = Date;
   const old = useReceiver();
   const receiver = useReceiver();
   const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: `${old.origin},${receiver.origin}` }));
-  let key: NewKey;
+  let key: Awaited<ReturnType<typeof newKey>>;
   let rideId: string;
 
   beforeEach(async () => {
@@ -56,8 +54,7 @@ describe('changed delivery settings', () => {
   });
 
   it('a test event written 251 ms after its settings were read is signed with the new secret', async () => {
-    const owner = { accountId: (await keys.findOne({ _id: key.keyId }))?.accountId ?? '' };
-    const attemptId = await sendTestEvent(ctx, key.keyId, owner);
+    const attemptId = await sendTestEvent(ctx, key.keyId, key.owner);
     const { findOneAndUpdate } = attempts;
     let rolled = '';
     onceInsteadOf(attempts, 'findOneAndUpdate', async (...args) => {

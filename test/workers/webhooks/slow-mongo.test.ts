@@ -7,11 +7,8 @@ import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('event delivery with a slow MongoDB', () => {
-  useNock(false);
-
   it('an event is delivered in one attempt while each reply of MongoDB takes 1.2 s', async () => {
     const receiver = await startReceiver();
     const proxy = await startMongoProxy(process.env.TEST_RUN_MONGO_URL ?? '');

@@ -2,23 +2,15 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { deliver, insteadOf, newKey, withTargets } from '../../support/deliveries.ts';
+import { deliver, insteadOf, useDeliveries } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { startReceiver, useReceiver } from '../../support/receiver.ts';
-import { rideWithEvents } from '../../support/rides.ts';
-import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
-import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an outcome that cannot be recorded', () => {
-  useNock(false);
   let restoreWrites = () => {};
-  let answer = 200;
-  const receiver = useReceiver({ answer: (response) => response.writeHead(answer).end() });
-  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  const { receiver, ctx, rideWith } = useDeliveries();
   afterEach(async () => {
     restoreWrites();
-    answer = 200;
     await stopRefusing();
   });
 
@@ -40,10 +32,9 @@ describe('an outcome that cannot be recorded', () => {
   const refuseStatus503 = (...rideIds: string[]) =>
     refuse('events.delivery.httpStatus', { events: [{ delivery: { httpStatus: 503 } }] }, rideIds);
   const heldForMs = ({ claim }: Ride) => (claim ? claim.until.getTime() - claim.at.getTime() : 0);
-  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 
   it('if MongoDB refuses to record a delivery, a minimal record is stored and the next event is sent', async () => {
-    answer = 503;
+    receiver.answerWith((response) => response.writeHead(503).end());
     const rideId = await rideWith(2);
     await refuseStatus503(rideId);
     const logged = withLogLines(ctx);
@@ -62,19 +53,12 @@ describe('an outcome that cannot be recorded', () => {
     const rideIds = await Promise.all(Array.from({ length: 8 }, () => rideWith(1)));
     const [refused = ''] = rideIds;
     await refuseStatus503(refused);
-    const mixed = await startReceiver({
-      answer: (response, { body }) => {
-        response.writeHead(body.rideId === refused ? 503 : 200).end();
-      },
-    });
-    await rides.updateMany({ _id: { $in: rideIds } }, { $set: { webhookUrl: mixed.url } });
-    const mixedCtx = withTargets(ctx, mixed.origin);
-    await Promise.all(rideIds.map((rideId) => deliver(mixedCtx, rideId, 1, { pool: 'webhooks-slow' })));
+    receiver.answerWith((response, { body }) => response.writeHead(body.rideId === refused ? 503 : 200).end());
+    await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
     for (const rideId of rideIds) {
       const outcome = rideId === refused ? 'failed' : 'delivered';
       expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome });
     }
-    await mixed.close();
   });
 
   it('if MongoDB refuses the minimal record too, a later run sends the event after a pause', async () => {
