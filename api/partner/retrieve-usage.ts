@@ -33,6 +33,7 @@ const day = Joi.string()
   .custom((value, helpers) =>
     new Date(value).toISOString().startsWith(value) ? value : helpers.error('string.pattern.base'),
   )
+  .meta({ openapi: {} })
   .messages({ 'string.pattern.base': '{{#label}} must be a day, such as 2026-11-05' });
 
 const usageQuery = Joi.object<{ from?: string; to?: string }>({
