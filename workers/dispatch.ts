@@ -48,6 +48,8 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   const without = (offers: readonly Offer[], now: Date) =>
     offers.map((offer) => (isLiveOfferBy(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
   const radiusKm = read ? radiusKmOf(ctx.config.dispatch, read.ride, read.ride.rounds ?? 0) : 0;
+  // Before the search: a driver next to the radius may enter it during the search, without leaving the cell.
+  if (read && timer) await noteEdge(cellsAtEdge(read.ride.pickup, radiusKm));
   const opened =
     read && timer
       ? await openToDrivers({ ...read, ride: { ...read.ride, offers: without(read.ride.offers, read.now) } }, radiusKm)
@@ -61,8 +63,6 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   };
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
-  // Drivers within the radius have been found. Those next to it may enter it without leaving their cell.
-  if (read && fired.dueAgainAt) await noteEdge(cellsAtEdge(read.ride.pickup, radiusKm));
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
   // Lets this same job run again for the next round. BullMQ would drop a new job with the same dedupe id while this one

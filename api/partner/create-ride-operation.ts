@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
-import { AppError } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
@@ -10,8 +9,6 @@ import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { acceptorOf } from '../http/accept-valid.ts';
-import { bodyText } from '../http/body.ts';
-import { lostNames } from '../http/json-names.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
@@ -129,7 +126,6 @@ function validateCreation(config: Config) {
   const body = bodyOf(schema, acceptorOf(schema));
   return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
     const request = rideRequest(await body(ctx));
-    assertNoNameRemoved(bodyText(ctx));
     warnOfRide(ctx, request);
     const { 'idempotency-key': idempotencyKey, 'x-service-test-scenario': scenario } = ctx.headers;
     return {
@@ -141,14 +137,6 @@ function validateCreation(config: Config) {
       ...(scenario !== undefined && key.mode === 'test' && { scenario: validate(scenarioSchema, scenario) }),
     };
   };
-}
-
-/** Throws a 400 for the name of an entry that the parser has removed, so that nothing of `metadata` is lost silently. */
-function assertNoNameRemoved(body: string): void {
-  if (!body.includes('"metadata"')) return;
-  if (lostNames(body).removed.every((path) => path.join('.') !== 'metadata.__proto__')) return;
-  const message = 'metadata must not have an entry named __proto__';
-  throw new AppError('invalid_request', { message, faults: [{ field: 'metadata', code: 'not_allowed', message }] });
 }
 
 /** A replay gets the first response again, so the status is always `bidding`. */

@@ -1,5 +1,7 @@
 import type Joi from 'joi';
-import { readJsonBody } from '../http/body.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { bodyText, readJsonBody } from '../http/body.ts';
+import { lostNames } from '../http/json-names.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 
@@ -29,8 +31,18 @@ export function bodyOf<T>(
     const names = new Set<string>();
     addIgnored(names, body as object, known);
     setIgnored(ctx, names);
-    return accept(body) ?? validate(schema, body);
+    const accepted = accept(body) ?? validate(schema, body);
+    assertNoNameRemoved(bodyText(ctx));
+    return accepted;
   };
+}
+
+/** Throws a 400 for the name of an entry that the parser has removed, so that nothing of `metadata` is lost silently. */
+function assertNoNameRemoved(body: string): void {
+  if (!body.includes('"metadata"')) return;
+  if (!lostNames(body).removed.includes('metadata.__proto__')) return;
+  const message = 'metadata must not have an entry named __proto__';
+  throw new AppError('invalid_request', { message, faults: [{ field: 'metadata', code: 'not_allowed', message }] });
 }
 
 /** Lists unknown parameters of the query in the same header as the ignored fields of a body. */

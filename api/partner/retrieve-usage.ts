@@ -29,6 +29,11 @@ const dayPattern = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const day = Joi.string()
   .empty('')
   .pattern(dayPattern)
+  // Date.parse turns February 30 into March 2.
+  .custom((value, helpers) =>
+    new Date(value).toISOString().startsWith(value) ? value : helpers.error('string.pattern.base'),
+  )
+  .meta({ openapi: {} })
   .messages({ 'string.pattern.base': '{{#label}} must be a day, such as 2026-11-05' });
 
 const usageQuery = Joi.object<{ from?: string; to?: string }>({

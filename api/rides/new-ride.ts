@@ -178,9 +178,12 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
 export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   const changeable = fieldNames.filter((name) => rowOf(name).changes);
   const schemas: Record<string, Joi.Schema> = {
-    ...{ ...ownSchemas, ...plainSchemas, webhookUrl: targetUrl(config) },
-    // Here an empty text removes the reference.
+    ...{ ...ownSchemas, ...plainSchemas },
+    // Here an empty text removes the field.
     reference: referenceText,
+    webhookUrl: targetUrl(config)
+      .allow('')
+      .meta({ openapi: { pattern: '^(https://|$)' } }),
   };
   return Joi.object({
     destination: location.empty(null).description('The new end of the ride, while it is `bidding`.'),

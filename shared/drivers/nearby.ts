@@ -106,8 +106,8 @@ export async function writeRequestLists(lists: readonly RequestList[], now: Date
   return new Set(lists.filter((_, index) => outcomes[index] === true).map(({ driverId }) => driverId));
 }
 
-/** Removes a ride from a driver's request list. Marks the driver as free if a dispatch round passed over the full list. */
-export async function removeFromRequestList(driverId: string, rideId: string): Promise<void> {
+/** Removes a ride from the request lists of drivers. Marks those as free whose full list a dispatch round passed over. */
+export async function removeFromRequestLists(driverIds: readonly string[], rideId: string): Promise<void> {
   const isFull = { $eq: ['$isFull', true] };
   const change = {
     requests: { $setDifference: ['$requests', [rideId]] },
@@ -115,5 +115,5 @@ export async function removeFromRequestList(driverId: string, rideId: string): P
     freeFrom: { $cond: [isFull, '$$REMOVE', '$freeFrom'] },
     isFull: '$$REMOVE',
   };
-  await positions.updateOne({ _id: driverId }, [{ $set: change }], timeLimit());
+  await positions.updateMany({ _id: { $in: [...driverIds] }, requests: rideId }, [{ $set: change }], timeLimit());
 }

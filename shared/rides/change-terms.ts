@@ -3,6 +3,7 @@ import { canBeTexted } from '../base/e164.ts';
 import { AppError } from '../base/errors.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { drivers } from '../drivers/driver.ts';
+import { removeFromRequestLists } from '../drivers/nearby.ts';
 import { applyAction } from './change-ride.ts';
 import { newTerms } from './changed-fields.ts';
 import type { Command } from './decide.ts';
@@ -41,7 +42,9 @@ export async function changeTerms(
       return isStale ? null : { action: 'change', terms, unfit, ...(origin && { origin }) };
     };
     const changed = await applyAction(ctx, rideId, command, owner, origin);
-    if (!isStale) return changed;
+    if (isStale) continue;
+    if (unfit.size > 0) await removeFromRequestLists([...unfit], rideId);
+    return changed;
   }
 }
 

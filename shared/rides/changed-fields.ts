@@ -63,7 +63,8 @@ export function changedFields(
     searchTerms: searchTermsOf({ ...ride, ...changed }),
     firstTerms: ride.firstTerms ?? answered,
     changes: [...(ride.changes ?? []), { at, fields: names, ...origin }].slice(-mostChanges),
-    ...(unfit.size > 0 && { offers: offersWithout(ride, unfit, at), asked: askedWithout(ride, unfit, at) }),
+    ...(unfit.size > 0 && { offers: offersWithout(ride, unfit, at) }),
+    ...(ride.asked && { asked: askedAfter(ride, unfit, at) }),
   };
 }
 
@@ -79,6 +80,12 @@ export const offersWithout = ({ offers }: RideState, unfit: ReadonlySet<string>,
 /** The drivers who were asked, after these have declined or are unfit. */
 export const askedWithout = ({ asked = [] }: RideState, unfit: ReadonlySet<string>, at: Date) =>
   asked.map((driver) => (unfit.has(driver.driverId) && !driver.declinedAt ? { ...driver, declinedAt: at } : driver));
+
+/** The drivers who were asked, after these have become unfit. Those who fit again may be asked again. */
+const askedAfter = (ride: RideState, unfit: ReadonlySet<string>, at: Date) =>
+  askedWithout(ride, unfit, at)
+    .filter(({ driverId, isUnfit }) => !isUnfit || unfit.has(driverId))
+    .map((driver) => (driver.declinedAt === at ? { ...driver, isUnfit: true as const } : driver));
 
 type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs'>;
 
@@ -98,11 +105,18 @@ export function changedOpening(
   return { biddingOpensAt, biddingEndsAt: new Date(biddingOpensAt.getTime() + biddingTimeoutMs) };
 }
 
-/** The timers of a change: the new opening, and the search for other drivers if offers were withdrawn. */
+/**
+ * The timers of a change: the new opening, and the search for other drivers if offers were withdrawn, or if cars fit that
+ * did not fit before.
+ */
 export function changedTimers(ride: RideState, { terms, unfit }: TermsChange, now: Date, timing: Timing): Timer[] {
   const { biddingOpensAt } = changedOpening(ride, terms, now, timing);
+  const fitsMore = ride.mode === 'live' && ride.status === 'bidding' && needsLess(ride, terms);
   return [
     ...(biddingOpensAt && waitsToOpen(ride) ? [{ name: 'open', dueAt: biddingOpensAt } as const] : []),
-    ...askTimer(ride, offersWithout(ride, unfit, now), now),
+    ...(fitsMore ? [{ name: 'ask', dueAt: now } as const] : askTimer(ride, offersWithout(ride, unfit, now), now)),
   ];
 }
+
+const needsLess = (ride: RideState, { passengerCount = ride.passengerCount, needs = ride.needs }: ChangedTerms) =>
+  passengerCount < ride.passengerCount || (ride.needs ?? []).some((need) => !needs?.includes(need));

@@ -147,6 +147,8 @@ export interface AskedDriver {
   pickupKm: number;
   /** The time at which the driver declined the request. */
   declinedAt?: Date;
+  /** A change of the ride declined it, because the car does not fit. A later change may make it fit again. */
+  isUnfit?: true;
 }
 
 /** A position that a driver reported, and its time. */

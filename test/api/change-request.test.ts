@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { positions } from '../../shared/drivers/positions.ts';
 import { useDriverRides } from '../support/driver-rides.ts';
-import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { dispatchedRide, newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { nextOf } from '../support/event-stream.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
@@ -9,7 +10,7 @@ import { endBidding, storedRide } from '../support/stored-rides.ts';
 describe('PATCH /rides/:rideId', () => {
   const { api, partner, chosenDriver } = useDriverRides();
 
-  const change = (rideId: string, terms: object) => partner.send('PATCH', `/rides/${rideId}`, terms);
+  const change = (rideId: string, terms: object | string) => partner.send('PATCH', `/rides/${rideId}`, terms);
   const inHours = (hours: number) => Math.round(api.ctx.now()) + hours * 3_600_000;
 
   const always = {
@@ -70,12 +71,13 @@ describe('PATCH /rides/:rideId', () => {
     expect(ride.destination).to.deep.equal({ lat: 40.7128, lng: -74 });
   });
 
-  it('an empty reference, empty notes and empty needs remove the field, also when they are sent again', async () => {
-    const { body } = await partner.createRide({ reference: 'room-7', notes: 'side entrance', needs: ['pet'] });
-    const none = { reference: '', notes: '', needs: [] };
+  it('an empty text and empty needs remove the field, also when they are sent again', async () => {
+    const { reference, notes, webhookUrl } = always;
+    const { body } = await partner.createRide({ reference, notes, webhookUrl, needs: ['pet'] });
+    const none = { reference: '', notes: '', webhookUrl: '', needs: [] };
     expect((await change(body.rideId, none)).status).to.equal(200);
     const after = await storedRide(body.rideId);
-    expect(after).not.to.have.any.keys('reference', 'notes', 'needs');
+    expect(after).not.to.have.any.keys(...Object.keys(none));
     expect(after.searchTerms).not.to.include('room7');
     expect((await change(body.rideId, none)).status).to.equal(200);
     expect(await storedRide(body.rideId)).to.deep.equal(after);
@@ -122,10 +124,43 @@ describe('PATCH /rides/:rideId', () => {
     }
     expect((await change(rideId, { passengerCount: 6, needs: ['pet'] })).status).to.equal(200);
     expect((await small.get('/requests')).body.requests).to.deep.equal([]);
+    // The ride no longer counts as one of the driver's five requests, and another offer is refused.
+    expect((await positions.findOne({ _id: small.driverId }))?.requests).to.deep.equal([]);
+    const again = await small.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 });
+    expect(again.headers.get('x-service-error')).to.equal('equipment_missing');
     const [request] = (await large.get('/requests')).body.requests;
     expect(request).to.deep.include({ passengerCount: 6, needs: ['pet'] });
     expect((await partner.get(`/rides/${rideId}/offers`)).body.offers).to.have.length(1);
     expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.include('dispatch');
+  });
+
+  for (const [needed, no] of [
+    [{ passengerCount: 6 }, { passengerCount: 1 }],
+    [{ needs: ['pet'] }, { needs: [] }],
+  ] as const) {
+    it(`a ride that no longer has ${JSON.stringify(needed)} is opened at once to the drivers who fit again, and to others`, async () => {
+      const place = somewhere();
+      const newDriver = () => newGatewayDriver(api, { at: place });
+      const asked = await newDriver();
+      const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId });
+      await change(rideId, needed);
+      const other = await newDriver();
+      expect((await change(rideId, no)).status).to.equal(200);
+      await runDispatch(api.ctx, rideId, 'ask');
+      for (const driver of [asked, other]) {
+        expect((await driver.get('/requests')).body.requests).to.have.length(1);
+      }
+    });
+  }
+
+  it('a driver who declined a ride is not asked again after a change', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId });
+    await driver.remove(`/requests/${rideId}`);
+    for (const passengerCount of [6, 1]) await change(rideId, { passengerCount });
+    await runDispatch(api.ctx, rideId, 'ask');
+    expect((await driver.get('/requests')).body.requests).to.deep.equal([]);
   });
 
   it('the chosen driver sees a change on the stream', async () => {
@@ -163,6 +198,7 @@ describe('PATCH /rides/:rideId', () => {
       [{ destination: { lat: 91, lng: 0 } }, 'destination.lat'],
       [{ webhookUrl: 'http://10.0.0.1/' }, 'webhookUrl'],
       [{ notes: 'n'.repeat(201) }, 'notes'],
+      ['{"metadata":{"__proto__":"x"}}', 'metadata'],
     ] as const) {
       const { status, headers } = await change(rideId, terms);
       expect([status, headers.get('x-service-error-field')]).to.deep.equal([400, field]);

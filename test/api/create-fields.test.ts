@@ -227,6 +227,15 @@ describe('POST /rides: the fields', () => {
     });
   }
 
+  for (const mode of ['live', 'test'] as const) {
+    it(`a ${mode} creation ignores a field that is nested as deeply as a body can be`, async () => {
+      const partner = await api.partner(mode);
+      const nested = '['.repeat(8_000) + ']'.repeat(8_000);
+      const text = `{"more":${nested},${JSON.stringify({ ...validRide, metadata: { desk: 'lobby' } }).slice(1)}`;
+      expect((await partner.post('/rides', text)).status).to.equal(201);
+    });
+  }
+
   it('a creation refuses metadata named __proto__, which no parser would keep', async () => {
     for (const name of ['__proto__', '\\u005f_proto__']) {
       const text = `{"metadata":{"${name}":"1"},${JSON.stringify(validRide).slice(1)}`;

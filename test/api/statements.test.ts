@@ -82,6 +82,7 @@ describe('statements and usage over the API', () => {
       ['/statements/2026-13/trips.csv', 'month'],
       ['/statements/2026-11?cursor=x', 'cursor'],
       ['/usage?from=yesterday', 'from'],
+      ['/usage?from=2026-02-30', 'from'],
       ['/usage?from=2026-11-02&to=2026-11-01', 'from'],
       ['/usage?from=2024-11-02&to=2026-11-01', 'from'],
     ] as const) {

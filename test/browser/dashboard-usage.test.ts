@@ -133,6 +133,8 @@ describe('the dashboard: usage in a browser', () => {
       await page.screenshot({ path: `${file}.png`, fullPage: true });
       for (const hidden of ['.who', '.rail', '.actions'])
         expect(await page.locator(hidden).isVisible()).to.equal(false);
+      // The cell of a missing reference keeps its column.
+      expect(await page.locator('td:has(.none)').first().isVisible()).to.equal(true);
       const styles = await page.evaluate(() =>
         ['html', 'thead', 'tbody tr', 'body'].map((selector) => {
           const { backgroundColor, color, display } = getComputedStyle(document.querySelector(selector) as Element);

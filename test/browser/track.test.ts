@@ -40,7 +40,7 @@ describe('the live map', () => {
     await lookAt(api.url, [
       look('bidding', 'Finding a driver', async () => {}),
       look('driver-arriving', /^Arriv/, accept),
-      look('german', /^(Ankunft in|Kommt)/, async () => {}, `${url}?lang=de`),
+      look('german', /^(Ankunft in|Gleich)/, async () => {}, `${url}?lang=de`),
       look('arabic', /الوصول/, async () => {}, `${url}?lang=ar`),
       look('arrived', 'Driver is here', () => act('arrive')),
       look('in-progress', /^Arriv/, () => act('start')),

@@ -10,6 +10,7 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { scaled } from '../support/machine-speed.ts';
+import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -75,6 +76,12 @@ for (const language of ['TypeScript', 'Python'] as const) {
       expect(keys).to.have.length(3);
       expect(new Set(keys)).to.have.property('size', 1);
       expect(keys[0]).to.match(/^[\w-]{36}$/);
+    });
+
+    it('adding a webhook endpoint is not repeated after a lost answer', async () => {
+      const service = await scripted(['cut', { status: 201, body: '{}' }]);
+      expect(await run(['endpoint'], { BASE: service.url })).to.deep.equal({ name: 'NoAnswerError' });
+      expect(service.requests).to.have.length(1);
     });
 
     it('a repeat waits at least for the time that Retry-After names', async () => {
@@ -215,6 +222,12 @@ for (const language of ['TypeScript', 'Python'] as const) {
       it('the receiver refuses a webhook with another signature', async () => {
         await follow();
         expect(await sendWebhook(events[0] as (typeof events)[number], { port, secret: 'whsec_other' })).to.equal(400);
+      });
+
+      it('the receiver refuses a body without an end', async () => {
+        await follow();
+        const endless = requestText(['POST /hook HTTP/1.1', 'Host: localhost', 'Content-Length: -1']);
+        expect((await rawRequest(`http://127.0.0.1:${port}`, endless)).status).to.be.within(400, 499);
       });
     });
   });

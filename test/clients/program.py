@@ -45,6 +45,10 @@ def cancel(ride_id: str) -> None:
     show(client.cancel_ride(ride_id))
 
 
+def endpoint() -> None:
+    show(client.add_webhook_endpoint({"url": "https://partner.example/events"}))
+
+
 def verify(signature: str, *secrets: str) -> None:
     show(construct_event(sys.stdin.buffer.read(), signature, secrets))
 
@@ -63,6 +67,7 @@ commands: Any = {
     "refuse": refuse,
     "list": list_references,
     "cancel": cancel,
+    "endpoint": endpoint,
     "verify": verify,
     "follow": follow,
 }

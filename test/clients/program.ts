@@ -24,6 +24,9 @@ const commands: Record<string, (...given: string[]) => Promise<void>> = {
   async cancel(rideId = '') {
     print(await client.cancelRide(rideId));
   },
+  async endpoint() {
+    print(await client.addWebhookEndpoint({ url: 'https://partner.example/events' }));
+  },
   async verify(signature = '', ...secrets) {
     print(constructEvent(await text(process.stdin), signature, secrets));
   },

@@ -82,6 +82,17 @@ describe('batch', () => {
     }
   });
 
+  it('with spacing, operations that are few do not wait', async () => {
+    spaceBatches(3_600_000, 1_000);
+    try {
+      const ask = batch<number, number>(async (batch) => batch);
+      expect(await ask(1)).to.equal(1);
+      expect(await ask(2)).to.equal(2);
+    } finally {
+      spaceBatches(0);
+    }
+  });
+
   it('only the failed operation of a batch rejects, or all operations if the whole batch fails', async () => {
     const oddOnly = batch<number, number>(async (batch) => {
       if (batch.includes(0)) throw new Error('all');

@@ -17,6 +17,7 @@ import { serveFreeDrivers, startFreeDrivers } from '../../workers/periodic/free-
 import { startLoop } from '../../workers/periodic/turns.ts';
 import { commandsOf } from '../support/commands.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
+import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { plansOf } from '../support/plans.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
@@ -197,6 +198,46 @@ describe('drivers who become available between two dispatch rounds', () => {
       await serve();
       expect(await positions.findOne({ _id: driverId })).to.have.property('atEdge', true);
       await report(driverId, pointAt(place, 2.99, 0));
+      await serve();
+      expect(await askedFor(rideId)).to.deep.equal([driverId]);
+    });
+  }
+
+  /** What runs while the driver drives into the radius of a ride, within the cell. Resolves with the ride. */
+  const meanwhile: Record<string, (driverId: string, place: Point, drive: () => Promise<void>) => Promise<string>> = {
+    'a turn serves the driver': async (driverId, place, drive) => {
+      const rideId = await dispatchedRide(ctx, place);
+      await online(driverId, pointAt(place, 5, 0));
+      await serve();
+      await report(driverId, pointAt(place, 3.02, 0));
+      onceInsteadOf(rides, 'find', (...args) => {
+        const found = rides.find(...(args as Parameters<typeof rides.find>));
+        return { toArray: () => drive().then(() => found.toArray()) };
+      });
+      await serveFreeDrivers(ctx);
+      return rideId;
+    },
+    'a round runs': async (driverId, place, drive) => {
+      await online(driverId, pointAt(place, 3.02, 0));
+      await serve();
+      const rideId = await newRide(ctx, { pickup: place });
+      onceInsteadOf(rides, 'updateOne', async (...args) => {
+        await drive();
+        return rides.updateOne(...(args as Parameters<typeof rides.updateOne>));
+      });
+      await runDispatch(ctx, rideId);
+      return rideId;
+    },
+  };
+  for (const [what, run] of Object.entries(meanwhile)) {
+    it(`a driver who drives into the radius within the cell while ${what} gets the ride`, async () => {
+      const driverId = newDriverId();
+      let place = somewhere();
+      const cellAtKm = (km: number) => cellsAt(pointAt(place, km, 0))[0];
+      while (cellAtKm(3.02) !== cellAtKm(2.97)) place = somewhere();
+      const rideId = await run(driverId, place, () => report(driverId, pointAt(place, 2.98, 0)));
+      await serve();
+      await report(driverId, pointAt(place, 2.97, 0));
       await serve();
       expect(await askedFor(rideId)).to.deep.equal([driverId]);
     });

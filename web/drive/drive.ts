@@ -25,7 +25,7 @@ export const drivePages = (service: Context): PublicPages<OfDriver> => ({
   security: { tiles: service.config.tiles, uses: ['geolocation', 'screen-wake-lock'] },
   headers: { 'Cache-Control': 'no-store' },
   routes: [...signInRoutes(service), ...plainRideRoutes(service)],
-  renderError: pageError,
+  renderError: (error, request) => pageError(error, request, languageFor(request).locale),
 });
 
 const toPage = { redirectTo: '/drive' };

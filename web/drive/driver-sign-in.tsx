@@ -21,7 +21,7 @@ export function signInPage(language: DriveLanguage, { isWrong }: { isWrong: bool
         <form method="post" action="/drive/sign-in">
           <label for="key">{text('page.key')}</label>
           <p class="quiet" id="key-hint">
-            {text('page.keyHint')} <code>svc_driver_</code>
+            {text('page.keyHint')} <code dir="ltr">svc_driver_</code>
           </p>
           <input
             id="key"

@@ -2,6 +2,7 @@ import type { AppError } from '../../shared/base/errors.ts';
 import type { Answer } from './answer.ts';
 import { Mark, renderDocument } from './document.tsx';
 import { LanguageMenu } from './language-menu.tsx';
+import { codeOf } from './languages.ts';
 
 /** The text of an error page: the problem and the next step. */
 interface Message {
@@ -46,12 +47,25 @@ const messages: Record<number, Message> = {
   },
 };
 
+/** The message where trying again helps, on pages in several languages. In English, each status has its own. */
+const tryAgain: Readonly<Record<Exclude<ReturnType<typeof codeOf>, 'en'>, Message>> = {
+  es: { title: 'Ahora mismo no es posible', text: 'Vuelva a intentarlo dentro de un minuto.' },
+  fr: { title: 'Impossible pour le moment', text: 'Réessayez dans une minute.' },
+  de: { title: 'Das geht gerade nicht', text: 'Versuchen Sie es in einer Minute noch einmal.' },
+  pt: { title: 'Não é possível no momento', text: 'Tente de novo em um minuto.' },
+  zh: { title: '暂时无法完成', text: '请一分钟后重试。' },
+  ar: { title: 'تعذّر ذلك حاليًا', text: 'حاول مرة أخرى بعد دقيقة.' },
+  he: { title: 'זה לא אפשרי כרגע', text: 'אפשר לנסות שוב בעוד דקה.' },
+};
+
 interface ErrorPageOptions {
   /** Identifies the error in the log. */
   requestId?: string;
   message?: Message;
-  /** For a page in several languages: the present one (BCP 47), and the word for "Language". */
-  language?: { locale: string; label: string };
+  /** The language of the page (BCP 47); English by default. */
+  locale?: string;
+  /** For a page with a menu of languages: the word for "Language". */
+  languageLabel?: string;
   /** Shows links to the parts of the service. */
   hasNavigation?: boolean;
 }
@@ -59,19 +73,19 @@ interface ErrorPageOptions {
 /** Renders an error page. */
 export function errorPage(
   status: number,
-  { requestId, message = messageOf(status), language, hasNavigation }: ErrorPageOptions = {},
+  { requestId, message = messageOf(status), locale, languageLabel, hasNavigation }: ErrorPageOptions = {},
 ): string {
   return renderDocument({
     title: message.title,
     kind: 'message',
-    locale: language?.locale,
+    locale,
     children: (
       <main>
         <Mark />
         <h1>{message.title}</h1>
         <p>{message.text}</p>
         {message.advice && <p>{message.advice}</p>}
-        {language && <LanguageMenu {...language} />}
+        {locale && languageLabel && <LanguageMenu locale={locale} label={languageLabel} />}
         {hasNavigation && <Navigation />}
         {requestId && (
           <p class="quiet small">
@@ -107,8 +121,15 @@ function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }
 
-/** Renders the error page of a part; that of an unknown page has navigation. */
-export function pageError(error: AppError, { state }: { state: { requestId: string } }): string {
+/**
+ * Renders the error page of a part; that of an unknown page has navigation. For a reader of another language than
+ * English (`reader`, BCP 47), only errors that pass by themselves are translated.
+ */
+export function pageError(error: AppError, { state }: { state: { requestId: string } }, reader = 'en'): string {
+  const code = codeOf(reader);
+  if (code !== 'en' && (error.status === 408 || error.status === 429 || error.status >= 500)) {
+    return errorPage(error.status, { requestId: state.requestId, message: tryAgain[code], locale: reader });
+  }
   const message = messageOf(error.status);
   // The text of a 429 names the limit that was reached.
   if (error.status === 429) message.text = `${error.message}.`;

@@ -131,10 +131,13 @@ function around({ text }: MapLanguage, key: MapKey, at: number, values: object =
   return { before, at, after };
 }
 
-function durationText(ms: number, { text }: MapLanguage): string {
+function durationText(ms: number, { locale, text }: MapLanguage): string {
   const total = Math.ceil(ms / 60_000);
   const [hours, minutes] = [Math.floor(total / 60), total % 60];
-  return [hours && text('hours', { hours }), minutes && text('minutes', { minutes })].filter(Boolean).join(' ');
+  return new Intl.ListFormat(locale, { type: 'unit', style: 'narrow' }).format([
+    ...(hours ? [text('hours', { hours })] : []),
+    ...(minutes ? [text('minutes', { minutes })] : []),
+  ]);
 }
 
 const isOld = ({ position, status }: TrackState, now: number): boolean =>

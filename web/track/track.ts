@@ -40,7 +40,8 @@ function noSuchLink(status: number, request: PublicRequest): string {
   const { locale, text } = mapLanguage(localeFor(request));
   return errorPage(status, {
     message: { title: text('page.expired'), text: text('page.expired.text'), advice: text('page.expired.advice') },
-    language: { locale, label: text('page.language') },
+    locale,
+    languageLabel: text('page.language'),
   });
 }
 
@@ -119,7 +120,9 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
       },
     ],
     renderError: (error, request) =>
-      error.code === 'link_not_found' ? noSuchLink(error.status, request) : pageError(error, request),
+      error.code === 'link_not_found'
+        ? noSuchLink(error.status, request)
+        : pageError(error, request, localeFor(request)),
   };
 }
 

@@ -167,15 +167,16 @@ async function open(ctx: Context, rideId: string, added: readonly AskedDriver[],
 }
 
 /**
- * Removes the marks, unless a driver has become available again in the meantime. Only the driver's next report removes
- * `atEdge`: a round may have noted it since the rides were read.
+ * Removes the marks, unless a driver has become available again in the meantime, or has moved at the edge of a radius.
+ * Only the driver's next report removes `atEdge`: a round may have noted it since the rides were read.
  */
 async function unmark(served: readonly FreeDriver[], atEdge: ReadonlySet<string>): Promise<void> {
-  const updates = served.map(
-    ({ _id, freeSince }): Update<DriverPosition> => ({
-      filter: { _id, freeSince },
-      change: { ...(atEdge.has(_id) && { $set: { atEdge: true } }), $unset: { freeSince: '', freeFrom: '' } },
-    }),
-  );
+  const updates = served.map(({ _id, freeSince, lat, lng }): Update<DriverPosition> => {
+    const isAtEdge = atEdge.has(_id);
+    return {
+      filter: { _id, freeSince, ...(isAtEdge && { lat, lng }) },
+      change: { ...(isAtEdge && { $set: { atEdge: true } }), $unset: { freeSince: '', freeFrom: '' } },
+    };
+  });
   if (updates.length > 0) await updateDocuments(positions, updates, notJournaled);
 }

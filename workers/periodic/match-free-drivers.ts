@@ -98,13 +98,13 @@ export async function findPairs(ctx: Context, drivers: readonly FreeDriver[], no
     }
     for (const { ride, radiusKm, nextKm, roundAt, wasJustOpened, passed } of near) {
       const km = haversineKm(ride.pickup, driver);
-      if (km > Math.max(nextKm, radiusKm + cellKm)) continue;
+      if (km > Math.max(nextKm, radiusKm) + cellKm) continue;
       if (driver.freeFrom && haversineKm(ride.pickup, driver.freeFrom) <= radiusKm) continue;
       if (passed.has(driver._id) || !fits(ride, driver)) continue;
       const mayBeMissed = roundAt - (driver.freeSince?.getTime() ?? 0) < longestWriteMs;
       if (km <= radiusKm && !wasJustOpened) pairs.push({ ride, driverId: driver._id, km });
       else if (km <= (mayBeMissed ? nextKm : radiusKm)) later.add(driver._id);
-      else if (km <= radiusKm + cellKm) atEdge.add(driver._id);
+      else atEdge.add(driver._id);
     }
   }
   return { pairs, atEdge, later };

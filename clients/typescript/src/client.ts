@@ -1,7 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { NoAnswerError, ServiceError } from './errors.ts';
 import { Follower, type FollowOptions } from './follow.ts';
-import { type Call, type CallOptions, Operations, type RideCancelled } from './generated.ts';
+import {
+  type Call,
+  type CallOptions,
+  type NewWebhookEndpoint,
+  Operations,
+  type RideCancelled,
+  type WebhookEndpointAdded,
+} from './generated.ts';
 
 export interface ClientOptions {
   /** The secret key, such as `svc_test_...`. */
@@ -47,6 +54,11 @@ export class RideClient extends Operations {
       if (status !== 'cancelled' || cancelledBy !== 'partner') throw error;
       return { success: true, rideId, status };
     }
+  }
+
+  /** Adds a webhook endpoint. Never repeated: after a lost answer, a repeat could add a second endpoint. */
+  override addWebhookEndpoint(body: NewWebhookEndpoint, options: CallOptions = {}): Promise<WebhookEndpointAdded> {
+    return super.addWebhookEndpoint(body, { ...options, trySeconds: 0 });
   }
 
   /** Follows the events of the key. Resolves once the place to begin is known, so events after that are not missed. */

@@ -15,14 +15,20 @@ const defaultConcurrency = 4;
 const updateConcurrency = 1;
 
 let spacingMs = 0;
+let spacedFrom = 0;
+/** The rate of operations is an average of about this long. */
+const rateOverMs = 200;
 
 /**
- * From now on in this process, batches of the same kind start at least `ms` milliseconds apart. An operation is sent at
- * once if the last batch of its kind is older; otherwise it waits for the next one, which is then larger. Fewer and
- * larger batches cost this process and MongoDB less. For workers: nobody waits for a job to the millisecond.
+ * From now on in this process, batches of the same kind start at least `ms` milliseconds apart while at least `from`
+ * operations of that kind are requested a second. An operation is sent at once if the last batch of its kind is older;
+ * otherwise it waits for the next one, which is then larger. Fewer and larger batches cost this process and MongoDB
+ * less. With fewer operations, less would be saved, and none waits. For workers: nobody waits for a job to the
+ * millisecond.
  */
-export function spaceBatches(ms: number): void {
+export function spaceBatches(ms: number, from = 0): void {
   spacingMs = ms;
+  spacedFrom = from;
 }
 
 /**
@@ -38,11 +44,14 @@ export function batch<Asked, Answer>(
 ): (asked: Asked) => Promise<Answer> {
   let inFlight = 0;
   let lastSentAt = Number.NEGATIVE_INFINITY;
+  let perSecond = 0;
   let waiting: (() => void)[] = [];
 
   async function send(batch: readonly Asked[]): Promise<readonly (Answer | Error)[]> {
     inFlight += 1;
-    lastSentAt = performance.now();
+    const now = performance.now();
+    perSecond = perSecond * Math.exp((lastSentAt - now) / rateOverMs) + (batch.length * 1_000) / rateOverMs;
+    lastSentAt = now;
     try {
       return await run(batch);
     } finally {
@@ -70,7 +79,7 @@ export function batch<Asked, Answer>(
   }
 
   function sendSpaced(dispatch: () => void): void {
-    const waitMs = lastSentAt + spacingMs - performance.now();
+    const waitMs = perSecond < spacedFrom ? 0 : lastSentAt + spacingMs - performance.now();
     if (waitMs > 0) setTimeout(dispatch, waitMs);
     // Sends at the end of this turn of the event loop, so that operations of the same turn share the batch.
     else setImmediate(dispatch);

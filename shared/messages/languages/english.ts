@@ -1,6 +1,6 @@
 /** The text messages in English, in ICU MessageFormat. */
 export const english = {
-  'passenger.booked': 'Your ride is booked for {time}. You get a text when a driver is found.',
+  'passenger.booked': 'Your ride is booked for {time}. You will get a text when a driver is found.',
   'passenger.found': '{driver} picks you up in about {minutes} min: {vehicle}, plate {plate}. Live map: {link}',
   'passenger.foundLater': '{driver} picks you up at {time}: {vehicle}, plate {plate}. Live map: {link}',
   'passenger.arrived': 'Your car is here: {vehicle}, plate {plate}. {link}',

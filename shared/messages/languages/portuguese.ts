@@ -2,13 +2,13 @@ import type { Texts } from './english.ts';
 
 /** The text messages in Portuguese, in ICU MessageFormat. */
 export const portuguese: Texts = {
-  'passenger.booked': 'A sua viagem está reservada: {time}. Avisaremos quando houver um motorista.',
+  'passenger.booked': 'Sua viagem está reservada: {time}. Avisaremos quando houver um motorista.',
   'passenger.found':
     '{driver} chega para buscar você em cerca de {minutes} min: {vehicle}, placa {plate}. Mapa ao vivo: {link}',
   'passenger.foundLater': 'Embarque: {time}, com {driver}. {vehicle}, placa {plate}. Mapa ao vivo: {link}',
-  'passenger.arrived': 'O seu carro chegou: {vehicle}, placa {plate}. {link}',
-  'passenger.cancelled': 'A sua viagem foi cancelada.',
-  'passenger.replaced': 'O seu motorista cancelou. Estamos procurando outro carro e avisaremos quando o encontrarmos.',
+  'passenger.arrived': 'Seu carro chegou: {vehicle}, placa {plate}. {link}',
+  'passenger.cancelled': 'Sua viagem foi cancelada.',
+  'passenger.replaced': 'Seu motorista cancelou. Estamos procurando outro carro e avisaremos quando o encontrarmos.',
   'contact.found':
     '{driver} chega para buscar {isNamed, select, yes {{passenger}} other {o passageiro}} em cerca de {minutes} min: {vehicle}, placa {plate}. Acompanhe a viagem: {link}',
   'contact.foundLater':

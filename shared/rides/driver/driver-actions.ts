@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
-import { removeFromRequestList } from '../../drivers/nearby.ts';
+import { removeFromRequestLists } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
 import { askedWithout, offersWithout } from '../changed-fields.ts';
 import type { Command } from '../decide.ts';
@@ -16,20 +16,23 @@ import { movingRidesOf } from './driver-rides.ts';
 
 /**
  * Makes a driver's offer on a ride that was opened to the driver. Throws `ride_not_found` for any other ride,
- * `on_a_ride` while the driver has a moving ride, `equipment_missing` for a ride with other needs, and what `decide` throws for an offer.
+ * `on_a_ride` while the driver has a moving ride, `equipment_missing` for a ride with other needs or more passengers than
+ * seats, and what `decide` throws for an offer.
  */
 export async function makeOffer(
   ctx: Context,
   rideId: string,
   terms: { price: number; etaMinutes: number },
-  { carType: _, seats: __, own: ___, equipment = [], ...driver }: ActiveDriver,
+  { carType: _, seats, own: __, equipment = [], ...driver }: ActiveDriver,
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
   const isBusy = await isOnARide(driverId);
-  const offer = ({ needs = [] }: RideState): Command => {
+  const offer = ({ needs = [], passengerCount }: RideState): Command => {
     if (isBusy) throw new AppError('on_a_ride');
-    if (!needs.every((need) => equipment.includes(need))) throw new AppError('equipment_missing');
+    // The partner may have changed the ride since the driver was asked.
+    const fits = seats >= passengerCount && needs.every((need) => equipment.includes(need));
+    if (!fits) throw new AppError('equipment_missing');
     return { action: 'offer', driver, ...terms };
   };
   const { offers } = await applyAction(ctx, rideId, offer, { driverId }, origin);
@@ -111,7 +114,7 @@ export async function declineRequest(
     origin,
   );
   if (!declined) throw new AppError('ride_not_found');
-  await removeFromRequestList(driverId, rideId);
+  await removeFromRequestLists([driverId], rideId);
 }
 
 /** The steps of an assigned driver, in the order of a trip, and `cancel`, which ends the ride. */

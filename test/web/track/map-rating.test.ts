@@ -13,10 +13,10 @@ describe('the rating of a ride on its live map', () => {
   const tester = usePartner(api);
 
   const mapOf = async (rideId: string) => `${api.url}/track/${(await storedRide(rideId)).trackToken}`;
-  const send = async (rideId: string, form: Record<string, string>, client = '203.0.113.1') =>
+  const send = async (rideId: string, form: Record<string, string>, client = '203.0.113.1', language = 'en') =>
     fetch(`${await mapOf(rideId)}/rating`, {
       ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams(form) },
-      headers: { 'X-Forwarded-For': client },
+      headers: { 'X-Forwarded-For': client, 'Accept-Language': language },
     });
   const pageOf = async (rideId: string) => (await fetch(await mapOf(rideId))).text();
   const asks = (page: string) => /<form class="rate"(?![^>]* hidden)/.test(page);
@@ -75,7 +75,8 @@ describe('the rating of a ride on its live map', () => {
     const expired = await completedRide(api.ctx, 25 * 3_600);
     expect((await send(expired, { stars: '4' })).status).to.equal(404);
     for (let sent = 0; sent < 30; sent++) await send(expired, { stars: '4' }, '203.0.113.2');
-    expect((await send(expired, { stars: '4' }, '203.0.113.2')).status).to.equal(429);
+    const refused = await send(expired, { stars: '4' }, '203.0.113.2', 'de');
+    expect([refused.status, (await refused.text()).includes('Das geht gerade nicht')]).to.deep.equal([429, true]);
   });
 
   it('erasure removes the comment and keeps the stars, and an erased ride gets no rating', async () => {

@@ -124,7 +124,7 @@ describe('texts of a live map', () => {
     };
     expect(waiting(now + 40 * minute)).to.deep.equal([
       'Scheduled for 10:53 PM UTC',
-      'We ask nearby drivers from 10:23 PM UTC.',
+      'We will ask nearby drivers from 10:23 PM UTC.',
     ]);
     expect(waiting(now + 24 * 60 * minute)[0]).to.equal('Scheduled for Nov 15, 10:13 PM UTC');
   });

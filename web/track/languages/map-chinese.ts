@@ -12,7 +12,7 @@ export const mapChinese: MapTexts = {
   'page.help': '我需要帮助',
   'page.steps': '行程进度',
   'page.language': '语言',
-  'page.rate': '您的行程怎么样？',
+  'page.rate': '本次行程体验如何？',
   'page.rated': '感谢您的评价。',
   'page.stars': '{stars, number} 星',
   'page.comment': '评论',

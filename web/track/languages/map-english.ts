@@ -37,7 +37,7 @@ export const mapEnglish = {
   'share.copied': 'Link copied',
   'share.copy': 'Copy the address above',
   scheduled: 'Scheduled for {time}',
-  'scheduled.status': 'We ask nearby drivers from {time}.',
+  'scheduled.status': 'We will ask nearby drivers from {time}.',
   bidding: 'Finding a driver',
   'bidding.status': 'We are asking nearby drivers.',
   arriving: 'Driver on the way',

@@ -12,7 +12,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .errors import NoAnswerError, ServiceError
 from .follower import Follower
-from .generated import Operations, RideCancelled
+from .generated import NewWebhookEndpoint, Operations, RideCancelled, WebhookEndpointAdded
 
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 15.0
@@ -59,6 +59,15 @@ class RideClient(Operations):
             if ride["status"] != "cancelled" or ride.get("cancelledBy") != "partner":
                 raise
             return {"success": True, "rideId": ride_id, "status": "cancelled"}
+
+    def add_webhook_endpoint(
+        self, body: NewWebhookEndpoint, *, try_seconds: Optional[float] = None
+    ) -> WebhookEndpointAdded:
+        """Add a webhook endpoint.
+
+        Never repeated: after a lost answer, a repeat could add a second endpoint.
+        """
+        return super().add_webhook_endpoint(body, try_seconds=0)
 
     def follow(
         self,

@@ -87,7 +87,7 @@ class Follower:
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))
-                if length > _LONGEST_BODY:
+                if not 0 <= length <= _LONGEST_BODY:
                     return self._answer(413)
                 try:
                     follower.receive(self.rfile.read(length), self.headers)
