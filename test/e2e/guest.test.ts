@@ -58,7 +58,7 @@ describe("a guest's ride", () => {
     const step = (name: string, fields = {}) => driver.post(`/ride/${name}`, { rideId, ...fields });
     expect((await step('arrive')).status).to.equal(200);
     await until(async () => textsTo(guest).length === 2);
-    expect(textsTo(guest)[1]).to.include('Su coche ha llegado');
+    expect(textsTo(guest)[1]).to.include('Su vehículo ha llegado');
     const wrong = await step('start', { pin: pin === '0000' ? '0001' : '0000' });
     expect(wrong.status, wrong.body.error).to.equal(409);
     expect((await step('start', { pin })).status).to.equal(200);
