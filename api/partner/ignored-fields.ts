@@ -40,7 +40,7 @@ export function bodyOf<T>(
 /** Throws a 400 for the name of an entry that the parser has removed, so that nothing of `metadata` is lost silently. */
 function assertNoNameRemoved(body: string): void {
   if (!body.includes('"metadata"')) return;
-  if (!lostNames(body).removed.includes('metadata.__proto__')) return;
+  if (!lostNames(body).removedFrom.includes('metadata')) return;
   const message = 'metadata must not have an entry named __proto__';
   throw new AppError('invalid_request', { message, faults: [{ field: 'metadata', code: 'not_allowed', message }] });
 }

@@ -59,7 +59,7 @@ export function withWarnings({ operation, handle }: Route): Route {
     listIgnoredParameters(ctx, unknown);
     if (ctx.state.caller?.mode !== 'test') return;
     if (unknown.length > 0) warn(ctx, 'unknown_query_parameter');
-    if (lostNames(bodyText(ctx)).repeated.length > 0) warn(ctx, 'repeated_field');
+    if (lostNames(bodyText(ctx)).hasRepeated) warn(ctx, 'repeated_field');
     if (ctx.state.warnings) ctx.set('X-Service-Warnings', [...ctx.state.warnings].join(', '));
   }
 

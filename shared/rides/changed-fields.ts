@@ -4,7 +4,7 @@ import { greatCircleKm } from '../base/great-circle.ts';
 import { fieldsIn, rowOf } from './fields.ts';
 import { askTimer } from './offers.ts';
 import { waitsToOpen } from './opening.ts';
-import type { ChangedTerms, Offer, Origin, Ride, RideState, Timer } from './ride-types.ts';
+import type { AskedDriver, ChangedTerms, Offer, Origin, Ride, RideState, Timer } from './ride-types.ts';
 import { searchTermsOf } from './search-terms.ts';
 
 /** What a change of a ride's request sets (contract, section 10.14). Pure. */
@@ -77,15 +77,20 @@ export const offersWithout = ({ offers }: RideState, unfit: ReadonlySet<string>,
     unfit.has(offer.driver.driverId) && !offer.withdrawnAt ? { ...offer, withdrawnAt: at } : offer,
   );
 
-/** The drivers who were asked, after these have declined or are unfit. */
-export const askedWithout = ({ asked = [] }: RideState, unfit: ReadonlySet<string>, at: Date) =>
-  asked.map((driver) => (unfit.has(driver.driverId) && !driver.declinedAt ? { ...driver, declinedAt: at } : driver));
+/** The drivers who were asked, after these have declined, or do not fit any more (`why`). */
+export const askedWithout = (
+  { asked = [] }: RideState,
+  gone: ReadonlySet<string>,
+  at: Date,
+  why: Pick<AskedDriver, 'isUnfit'> = {},
+): AskedDriver[] =>
+  asked.map((driver) =>
+    gone.has(driver.driverId) && !driver.declinedAt ? { ...driver, declinedAt: at, ...why } : driver,
+  );
 
-/** The drivers who were asked, after these have become unfit. Those who fit again may be asked again. */
+/** The drivers who were asked, after a change that these do not fit. Those who fit again may be asked again. */
 const askedAfter = (ride: RideState, unfit: ReadonlySet<string>, at: Date) =>
-  askedWithout(ride, unfit, at)
-    .filter(({ driverId, isUnfit }) => !isUnfit || unfit.has(driverId))
-    .map((driver) => (driver.declinedAt === at ? { ...driver, isUnfit: true as const } : driver));
+  askedWithout(ride, unfit, at, { isUnfit: true }).filter(({ driverId, isUnfit }) => !isUnfit || unfit.has(driverId));
 
 type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs'>;
 

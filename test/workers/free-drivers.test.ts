@@ -203,7 +203,7 @@ describe('drivers who become available between two dispatch rounds', () => {
     });
   }
 
-  /** What runs while the driver drives into the radius of a ride, within the cell. Resolves with the ride. */
+  /** Runs a turn or a round, and `drive` in the middle of it, which moves the driver into the radius of the ride. */
   const meanwhile: Record<string, (driverId: string, place: Point, drive: () => Promise<void>) => Promise<string>> = {
     'a turn serves the driver': async (driverId, place, drive) => {
       const rideId = await dispatchedRide(ctx, place);

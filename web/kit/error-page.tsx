@@ -122,8 +122,8 @@ function messageOf(status: number): Message {
 }
 
 /**
- * Renders the error page of a part; that of an unknown page has navigation. For a reader of another language than
- * English (`reader`, BCP 47), only errors that pass by themselves are translated.
+ * Renders the error page of a part; that of an unknown page has navigation. If trying again helps (408, 429, 5xx), the
+ * page is in the reader's language (`reader`, BCP 47), otherwise in English.
  */
 export function pageError(error: AppError, { state }: { state: { requestId: string } }, reader = 'en'): string {
   const code = codeOf(reader);

@@ -3,8 +3,6 @@ import { roles } from '../../../shared/accounts/account.ts';
 import { mayUse, routesWithRights } from '../../../web/dashboard/pages.ts';
 import { firstPages, roleTexts } from '../../../web/kit/roles.ts';
 
-/** What needs no server, so that `npm run mutants` can run it. */
-
 /** The sections of the dashboard that each of these groups of roles may use; the longest prefix of a path counts. */
 const sections: Record<string, string[]> = {
   'owner developer desk finance': [
@@ -18,6 +16,7 @@ const sections: Record<string, string[]> = {
   owner: ['/team/'],
 };
 
+/** These tests need no server, so `npm run mutants` can run them. */
 describe('the roles of the dashboard', () => {
   it('a route that the table does not name is refused', () => {
     for (const route of ['GET /new', 'DELETE /keys', 'toString', '__proto__', 'constructor', '']) {
