@@ -3,7 +3,7 @@ import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
 import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
-import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
+import type { FeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';

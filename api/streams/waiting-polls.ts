@@ -3,7 +3,7 @@ import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { type FeedCursor, isAfter, latestCursors } from '../../shared/rides/feed/event-feed.ts';
-import { type FeedMark, followFeedMark } from '../../shared/rides/feed/feed-mark.ts';
+import { type FeedMark, followFeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { assertInTime } from '../http/answer-in-time.ts';

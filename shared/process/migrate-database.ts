@@ -19,7 +19,7 @@ import { MailModel } from '../mail/mail-row.ts';
 import { MessageModel } from '../messages/message-row.ts';
 import { NumberKeyModel, OptOutModel } from '../messages/numbers.ts';
 import { RetentionProgressModel } from '../retention/erasure-progress.ts';
-import { startFeedMark } from '../rides/feed/feed-mark.ts';
+import { startFeedMark } from '../rides/feed/raise-feed-mark.ts';
 import { RideModel } from '../rides/ride.ts';
 import { RideSumsModel } from '../usage/ride-sums.ts';
 import { StatementPartModel } from '../usage/statement-parts.ts';

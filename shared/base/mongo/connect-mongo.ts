@@ -82,6 +82,19 @@ export function onBrokenConnection(listener: () => void): () => void {
   return () => client.off('connectionClosed', noteClosed);
 }
 
+const servers = new WeakMap<object, object>();
+
+/** The server that the driver writes to: an object that is replaced each time the driver loses or changes its server. */
+export function presentServer(): object {
+  const client = mongoose.connection.getClient();
+  const known = servers.get(client);
+  if (known) return known;
+  const replace = () => servers.set(client, {});
+  replace();
+  client.on('topologyDescriptionChanged', replace);
+  return presentServer();
+}
+
 /**
  * The reply of a server to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set sends its `setName`,
  * and a standalone server sends neither.

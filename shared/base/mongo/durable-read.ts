@@ -1,6 +1,7 @@
 import mongoose from 'mongoose';
 import { batch } from './batch.ts';
 import { collection, recordSchema } from './collection.ts';
+import { presentServer } from './connect-mongo.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 import { NotYetCommitted } from './outage.ts';
 
@@ -27,12 +28,11 @@ export async function durableRead<Found>(
   read: () => Promise<Found>,
   isNothing: (found: Found) => boolean,
 ): Promise<Found> {
-  const changes = topologyChanges();
-  const before = changes.count;
+  const before = presentServer();
   const found = await read();
   if (isNothing(found)) return found;
   await writeFence();
-  if (changes.count !== before) throw new NotYetCommitted();
+  if (presentServer() !== before) throw new NotYetCommitted();
   return found;
 }
 
@@ -44,18 +44,3 @@ const shared = batch<true, null>(async (asked) => {
 const writeFence = () => shared(true);
 
 const writeOptions = () => ({ ...timeLimit(), writeConcern: durableWrites() });
-
-const counted = new WeakMap<object, { count: number }>();
-
-/** The number of times that the driver has lost or changed its server since it was connected. */
-export function topologyChanges(): { count: number } {
-  const client = mongoose.connection.getClient();
-  const known = counted.get(client);
-  if (known) return known;
-  const changes = { count: 0 };
-  counted.set(client, changes);
-  client.on('topologyDescriptionChanged', () => {
-    changes.count += 1;
-  });
-  return changes;
-}

@@ -10,8 +10,8 @@ interface MarkAnswer {
   clock: number;
   askedAt: number;
   answeredAt: number;
-  /** A number that changes with the primary; -1 if the primary is unknown. */
-  server: number;
+  /** A value that changes with the primary; null if the primary is unknown. */
+  server: unknown;
 }
 
 interface WaitingMark {
@@ -39,12 +39,12 @@ export function showingMarks(): ShowingMarks {
   let waiting: WaitingMark[] = [];
   let shown = 0;
   let shownFrom = Number.NEGATIVE_INFINITY;
-  let last: { clock: number; server: number } | undefined;
+  let last: { clock: number; server: unknown } | undefined;
 
   return {
     note({ mark, shown: shownByOthers, clock, askedAt, answeredAt, server }) {
       shown = Math.max(shown, shownByOthers);
-      if (last && (clock < last.clock || server !== last.server || server === -1)) {
+      if (last && (clock < last.clock || server !== last.server || server === null)) {
         waiting = waiting.map((each) => ({ ...each, since: answeredAt, sinceClock: clock }));
       }
       last = { clock, server };
