@@ -9,7 +9,7 @@ import { legEnd } from '../shared/rides/position.ts';
 import { readRide, withReportedPosition } from '../shared/rides/read-ride.ts';
 import { isOffRoute } from '../shared/rides/reroute.ts';
 import type { Leg, ReportedPosition, RideState, Route } from '../shared/rides/ride-types.ts';
-import { simulatedStart } from '../shared/rides/simulation.ts';
+import { simulatedStart } from '../shared/rides/simulated-leg.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 type LocatedRide = RideState & { reported?: ReportedPosition };

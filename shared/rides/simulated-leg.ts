@@ -1,8 +1,8 @@
 import type { Config } from '../base/config.ts';
 import { decodeLine } from './path.ts';
-import { arrivalHeading, legBetween, presentLeg, presentRoute } from './position.ts';
-import type { RideState, Timer } from './ride-types.ts';
-import { simulatedDriveMs, simulatedStart } from './simulation.ts';
+import { arrivalHeading, legBetween, pointAt, presentLeg, presentRoute } from './position.ts';
+import type { Location, RideState, Timer } from './ride-types.ts';
+import { numberFrom, simulatedDriveMs } from './simulation.ts';
 import type { RideAction } from './transitions.ts';
 
 /**
@@ -26,6 +26,14 @@ export function simulatedLeg(
     leg: legBetween(roadStart ?? simulatedStart(ride), ride.pickup, now, durationMs),
     ...(route && roadStart && { route: { ...route, at: now } }),
   };
+}
+
+/**
+ * Where the simulated driver starts, unless a road near this point is known: 1.2 km from the pickup, in a direction
+ * derived from the ride's id.
+ */
+export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
+  return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
 }
 
 function headingAtPickup(ride: RideState): number | undefined {

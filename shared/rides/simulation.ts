@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../base/config.ts';
 import { maxPrice, type SimulatorStep } from '../base/terms.ts';
-import { pointAt } from './position.ts';
-import type { Driver, Location, Offer, RideState, TestScenario, Timer } from './ride-types.ts';
+import type { Driver, Offer, RideState, TestScenario, Timer } from './ride-types.ts';
 
 /**
  * The script of a test scenario (contract, section 3, rule 5): for each step of the simulated driver, the next step and
@@ -76,16 +75,8 @@ export function simulatedTimers(
   return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / simulationSpeed) }] : [];
 }
 
-/**
- * Where the simulated driver starts, unless a road near this point is known: 1.2 km from the pickup, in a direction
- * derived from the ride's id.
- */
-export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
-  return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
-}
-
 /** A number from 0 to 65535, always the same for a ride. */
-const numberFrom = (rideId: string): number => createHash('sha256').update(rideId).digest().readUInt16BE();
+export const numberFrom = (rideId: string): number => createHash('sha256').update(rideId).digest().readUInt16BE();
 
 type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 

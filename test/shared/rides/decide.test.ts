@@ -4,7 +4,8 @@ import { wideCellsAt } from '../../../shared/drivers/cells.ts';
 import { type Command, decide } from '../../../shared/rides/decide.ts';
 import { firstFields } from '../../../shared/rides/first-timers.ts';
 import type { Driver, Offer, RideState, Timer } from '../../../shared/rides/ride-types.ts';
-import { simulatedOffer, simulatedStart } from '../../../shared/rides/simulation.ts';
+import { simulatedStart } from '../../../shared/rides/simulated-leg.ts';
+import { simulatedOffer } from '../../../shared/rides/simulation.ts';
 
 const minute = 60_000;
 const timing = {

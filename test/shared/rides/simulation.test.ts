@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import type { Driver, TestScenario } from '../../../shared/rides/ride-types.ts';
+import { simulatedStart } from '../../../shared/rides/simulated-leg.ts';
 import {
   nextSimulatedOffer,
   nextStep,
@@ -10,7 +11,6 @@ import {
   people,
   simulatedDriveMs,
   simulatedOffer,
-  simulatedStart,
   simulatedTimers,
 } from '../../../shared/rides/simulation.ts';
 
