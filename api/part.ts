@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { AppError } from '../shared/base/errors.ts';
-import type { Caller } from '../shared/keys/api-key.ts';
+import type { Caller } from '../shared/keys/find-caller.ts';
 
 /** A part of the HTTP service, e.g. the partner API: it owns paths and defines how they are answered. */
 export interface Part {

@@ -2,7 +2,7 @@ import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { callerOf } from '../../shared/keys/api-key.ts';
+import { callerOf } from '../../shared/keys/find-caller.ts';
 import { findCreated } from '../../shared/rides/create-ride.ts';
 import { renderInFrame } from '../../web/dashboard/frame.tsx';
 import { pages, publicRoutes } from '../../web/dashboard/pages.ts';

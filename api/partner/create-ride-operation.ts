@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import type { Caller } from '../../shared/keys/api-key.ts';
+import type { Caller } from '../../shared/keys/find-caller.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
 import { exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';

@@ -10,7 +10,7 @@ import { tryLimitMs } from '../base/mongo/connect-mongo.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import { publishNewRide } from '../base/wake.ts';
-import type { Caller } from '../keys/api-key.ts';
+import type { Caller } from '../keys/find-caller.ts';
 import { fieldsIn, projectionOf } from './fields.ts';
 import { newDocument } from './new-document.ts';
 import { rides } from './ride.ts';

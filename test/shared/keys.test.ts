@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { SentForm } from '../../shared/accounts/sent-form.ts';
 import { newKeyId, sha256 } from '../../shared/base/ids.ts';
-import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
+import { KeyModel, keys } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
+import { findCaller } from '../../shared/keys/find-caller.ts';
 import {
   createKey,
   createKeyByForm,

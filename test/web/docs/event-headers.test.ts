@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findCaller } from '../../../shared/keys/api-key.ts';
+import { findCaller } from '../../../shared/keys/find-caller.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { type EventHeader, eventHeaders } from '../../../web/docs/event-headers.ts';
