@@ -1,6 +1,6 @@
 import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/account.ts';
 import { type AuditAction, commandLine } from '../../shared/accounts/audit.ts';
-import { addressesOf, mailedRoles } from '../../shared/accounts/members.ts';
+import { mailedAddresses } from '../../shared/accounts/members.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { derivedMailId } from '../../shared/base/ids.ts';
 import type { Mode } from '../../shared/base/terms.ts';
@@ -235,7 +235,7 @@ async function recordAndMail(ctx: MongoContext, what: KeyNews['what'], keyId: st
     const { accountId, name, mode } = await findKey(keyId, 'anyone');
     const account = await AccountModel.findById(accountId).lean();
     if (!account || !canSendMail(config)) return;
-    for (const to of addressesOf(account, mailedRoles)) {
+    for (const to of mailedAddresses(account)) {
       const mail = keyMail(config, to, { what, keyId, name, mode, at: new Date(nowMs), from: commandLine });
       await storeMail(config, mail, nowMs, derivedMailId(what, keyId, String(nowMs), to));
     }

@@ -1,4 +1,4 @@
-import { type Account, type Member, operatorEmail, type Role } from './account.ts';
+import { type Account, type Member, operatorEmail } from './account.ts';
 
 /** The people of an account. Pure. */
 
@@ -9,12 +9,11 @@ export const maxNameLength = 60;
 export const accountName = (account: Account): string =>
   account.name ?? account.members.find(({ role }) => role === 'owner')?.email ?? account._id;
 
-/** The addresses of the members with these roles, without the operator's, which gets no mail. */
-export const addressesOf = (account: Account, of: readonly Role[]): string[] =>
-  account.members.flatMap(({ email, role }) => (of.includes(role) && email !== operatorEmail ? email : []));
-
-/** The roles of the members who get the mails about keys and failing webhooks. */
-export const mailedRoles: readonly Role[] = ['owner', 'developer'];
+/** The addresses that get the mails about keys and failing webhooks: of the owners and developers, not the operator's. */
+export const mailedAddresses = ({ members }: Account): string[] =>
+  members
+    .filter(({ email, role }) => (role === 'owner' || role === 'developer') && email !== operatorEmail)
+    .map(({ email }) => email);
 
 /** An account as its signed-in member sees it. */
 export interface CurrentAccount extends Account {

@@ -1,5 +1,5 @@
 import { type AuditAction, audit } from '../../shared/accounts/audit.ts';
-import { addressesOf, mailedRoles } from '../../shared/accounts/members.ts';
+import { mailedAddresses } from '../../shared/accounts/members.ts';
 import { mayAddMissingRecords } from '../../shared/accounts/sent-form.ts';
 import { derivedAuditId, derivedMailId } from '../../shared/base/ids.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
@@ -44,7 +44,7 @@ export async function recordNewKey(
   await record(request, `key_${what}`, keyId);
   if (!canSendMail(service.config)) return key;
   const news = { what, keyId, name: key.name, mode: key.mode, at, from };
-  for (const email of addressesOf(account, mailedRoles)) {
+  for (const email of mailedAddresses(account)) {
     await sendMail(service, keyMail(service.config, email, news), derivedMailId(what, sent.id, email));
   }
   return key;

@@ -1,5 +1,5 @@
 import { accounts } from '../../../shared/accounts/account.ts';
-import { addressesOf, mailedRoles } from '../../../shared/accounts/members.ts';
+import { mailedAddresses } from '../../../shared/accounts/members.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { derivedMailId } from '../../../shared/base/ids.ts';
@@ -61,7 +61,7 @@ async function mailTeam(ctx: Context, { _id, accountId }: ApiKey, news: string, 
   try {
     const account = await accounts.findOne({ _id: accountId });
     const sent: string[] = [];
-    for (const to of account ? addressesOf(account, mailedRoles) : []) {
+    for (const to of account ? mailedAddresses(account) : []) {
       const mailId = derivedMailId(_id, news, to);
       await sendMail(ctx, { to, ...mail }, mailId);
       sent.push(mailId);
