@@ -1,7 +1,7 @@
 import type { TimerJob } from '../shared/base/queues.ts';
+import { applyTimedAction } from '../shared/rides/apply-action.ts';
 import { DriverBusy } from '../shared/rides/change-ride.ts';
 import type { Change, Command } from '../shared/rides/decide.ts';
-import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { matchingOffer } from '../shared/rides/offers.ts';
 import { bringSuccessor } from '../shared/rides/rebid.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
@@ -20,7 +20,7 @@ export const runBiddingTimer: Handler<TimerJob> = async (ctx, job, run) => {
 
 /** Cancels a ride by timeout if its bidding time ended without an accepted offer (contract, section 3). */
 const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
-  timerOutcome(await fireTimer(ctx, rideId, 'expire', () => ({ action: 'cancel', by: 'timeout' })));
+  timerOutcome(await applyTimedAction(ctx, rideId, 'expire', () => ({ action: 'cancel', by: 'timeout' })));
 
 /** Delay before the next try while the drivers of all matching offers are busy. */
 const retryMs = 2_000;
@@ -41,7 +41,7 @@ export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   };
   for (;;) {
     try {
-      const fired = await fireTimer(ctx, rideId, 'auto_accept', effectOf);
+      const fired = await applyTimedAction(ctx, rideId, 'auto_accept', effectOf);
       if ('dueAgainAt' in fired) return { againInMs: retryMs, why: 'the driver is busy' };
       return timerOutcome(fired);
     } catch (error) {

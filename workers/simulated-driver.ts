@@ -1,7 +1,7 @@
 import type { TimerJob } from '../shared/base/queues.ts';
 import type { SimulatorStep } from '../shared/base/terms.ts';
+import { applyTimedAction } from '../shared/rides/apply-action.ts';
 import type { Command } from '../shared/rides/decide.ts';
-import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { liveOffersCheapestFirst } from '../shared/rides/offers.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { simulatedOffer } from '../shared/rides/simulation.ts';
@@ -13,7 +13,7 @@ import { type Handler, timerOutcome } from './handler.ts';
  */
 export const simulateStep: Handler<TimerJob> = async (ctx, { rideId, timer }) =>
   // The simulator queue holds only the simulated driver's steps.
-  timerOutcome(await fireTimer(ctx, rideId, timer, (ride) => simulatedCommand(ride, timer as SimulatorStep)));
+  timerOutcome(await applyTimedAction(ctx, rideId, timer, (ride) => simulatedCommand(ride, timer as SimulatorStep)));
 
 /** The command of a step, or null if no live offer is left to accept or withdraw. */
 export function simulatedCommand(ride: RideState, step: SimulatorStep): Command | null {

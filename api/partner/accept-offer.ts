@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { movingStatus, rideId } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';

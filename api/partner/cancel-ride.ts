@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';

@@ -1,6 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fare, rideId } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { money } from '../rides/field-types.ts';

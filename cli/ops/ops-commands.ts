@@ -7,7 +7,7 @@ import { UsageError } from '../../shared/process/command-line.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { sweepFully } from '../../shared/process/ops/full-sweep.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import { countUndelivered } from '../../shared/webhooks/undelivered.ts';
 import { labelledBy } from '../columns.ts';

@@ -6,10 +6,10 @@ import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
 import { publishRideChange } from '../base/wake.ts';
 import { findPosition } from '../drivers/positions.ts';
-import { type Change, type Command, decide } from './decide.ts';
+import type { Change } from './decide.ts';
 import { ageOf, copyLimitMs, feedMark } from './feed/feed-mark.ts';
 import { biddingSince } from './opening.ts';
-import { type RideOwner, type RideRef, readRide } from './read-ride.ts';
+import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
 import { enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
 import { movingStatuses, type Offer, type Origin, type RideState } from './ride-types.ts';
@@ -119,28 +119,6 @@ export async function changeRide<Result>(
     return { ride: changed, result };
   }
   throw new AppError('unavailable');
-}
-
-/**
- * Applies one action of the lifecycle table (contract, section 3) exactly once, with at most one event. `command` may
- * be a function of the ride; null leaves the ride unchanged. Resolves with the ride after the action. Throws AppError
- * (404 or 409) and changes nothing if the action is not allowed; a ride of another owner is the same 404 as an unknown
- * one. `origin` appears in the ride's timeline.
- */
-export async function applyAction(
-  ctx: Context,
-  rideId: string,
-  command: Command | ((ride: RideState) => Command | null),
-  owner: RideOwner,
-  origin?: Origin,
-): Promise<RideState> {
-  const decision: Decision<null> = (ride, at, now) => {
-    const wanted = typeof command === 'function' ? command(ride) : command;
-    return { change: wanted && decide(ride, wanted, { at, now }, ctx.config), result: null };
-  };
-  const changed = await changeRide(ctx, { rideId, owner }, decision, origin);
-  if (!changed) throw new AppError('ride_not_found');
-  return changed.ride;
 }
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { drivers } from '../drivers/driver.ts';
 import { removeFromRequestLists } from '../drivers/nearby.ts';
-import { applyAction } from './change-ride.ts';
+import { applyAction } from './apply-action.ts';
 import { newTerms } from './changed-fields.ts';
 import type { Command } from './decide.ts';
 import { type RideOwner, readRide } from './read-ride.ts';

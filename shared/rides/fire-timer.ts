@@ -1,9 +1,8 @@
 import type { Context } from '../base/context.ts';
-import { AppError } from '../base/errors.ts';
 import { timerLag } from '../base/metrics.ts';
 import type { TimerName } from '../base/terms.ts';
 import { changeRide, type Decision } from './change-ride.ts';
-import { type Change, type ChangeTimes, type Command, decide } from './decide.ts';
+import type { Change } from './decide.ts';
 import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
@@ -17,22 +16,22 @@ export type TimerResult =
   | { result: 'stale' };
 
 /**
- * Returns the effect of a timer on its ride: a command, a change that leaves the status, or null if nothing is left to
- * do. `now` is MongoDB's clock. Called again with a newer state if another process changed the ride first.
+ * Returns the change that a timer makes to its ride, or null if nothing is left to do. `now` is MongoDB's clock, `at` the
+ * time of the change. Called again with a newer state if another process changed the ride first.
  */
-type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
+type ChangeOf = (ride: RideState, now: Date, at: Date) => Change | null;
 
 /**
- * Applies the effect of a timer if the ride still has the timer and the timer is due by MongoDB's clock. The write also
- * removes the timer, so a duplicate or late call is harmless. If the ride's status no longer allows the command, only
- * removes the timer. With `dueAt`, fires only the timer with this due time, and leaves a newer one of the same name;
- * `dueAt: null` means that the ride had no such timer. Throws what `changeRide` throws while MongoDB is unavailable.
+ * Makes the change of a timer if the ride still has the timer and the timer is due by MongoDB's clock. The write also
+ * removes the timer, so a duplicate or late call is harmless. With `dueAt`, fires only the timer with this due time, and
+ * leaves a newer one of the same name; `dueAt: null` means that the ride had no such timer. Throws what `changeRide`
+ * throws while MongoDB is unavailable. For a timer that applies an action, see `applyTimedAction`.
  */
 export async function fireTimer(
   ctx: Context,
   rideId: string,
   name: TimerName,
-  effectOf: EffectOf,
+  changeOf: ChangeOf,
   { dueAt }: { dueAt?: Date | null } = {},
 ): Promise<TimerResult> {
   const decision: Decision<{ fired: TimerResult; lateMs?: number }> = (ride, at, now) => {
@@ -42,7 +41,9 @@ export async function fireTimer(
     if (!timer) return { change: null, result: { fired: { result: 'stale' } } };
     const lateMs = now.getTime() - timer.dueAt.getTime();
     if (lateMs < 0) return { change: 'not yet', result: { fired: { result: 'early', remainingMs: -lateMs } } };
-    const change = changeOf(ctx, ride, name, effectOf(ride, now), { at, now });
+    // The timer is also removed if it changes nothing else. Otherwise the sweeper would keep adding its job.
+    const { set, ...others } = changeOf(ride, now, at) ?? { set: {} };
+    const change = { ...others, set: { timers: ride.timers.filter((each) => each.name !== name), ...set } };
     return { change, result: { fired: doneBy(change, ride, name), lateMs } };
   };
   const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
@@ -55,29 +56,6 @@ export async function fireTimer(
 function originOf(name: TimerName): Origin {
   if (name === 'auto_accept') return { by: name };
   return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
-}
-
-/**
- * The change for the effect of a timer. If the command is not allowed, it only removes the timer; otherwise the sweeper
- * would keep adding the timer's job.
- */
-function changeOf(
-  ctx: Context,
-  ride: RideState,
-  name: TimerName,
-  effect: Command | Change | null,
-  times: ChangeTimes,
-): Change {
-  const timers = ride.timers.filter((timer) => timer.name !== name);
-  const withoutTimer: Change = { set: { timers } };
-  if (!effect) return withoutTimer;
-  if ('set' in effect) return { ...effect, set: { timers, ...effect.set } };
-  try {
-    return decide(ride, effect, times, ctx.config, name) ?? withoutTimer;
-  } catch (error) {
-    if (error instanceof AppError) return withoutTimer;
-    throw error;
-  }
 }
 
 function doneBy({ set }: Change, { status, keyId, origin }: RideState, name: TimerName): TimerResult {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { connectSubscriberRedis } from '../../shared/base/redis/redis.ts';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, rideIn } from '../support/rides.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { ageEvents, readFeedOf } from '../support/feed.ts';

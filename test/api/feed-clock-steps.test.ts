@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import type { ShownEvent } from '../support/feed.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Need, needs } from '../../shared/base/terms.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { useDriverRides } from '../support/driver-rides.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { storedRide } from '../support/stored-rides.ts';

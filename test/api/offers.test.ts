@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 

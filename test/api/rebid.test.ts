@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { bringSuccessor } from '../../shared/rides/rebid.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { ridesByKey } from '../../shared/usage/usage-summary.ts';

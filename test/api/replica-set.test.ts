@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FenceModel } from '../../shared/base/mongo/durable-read.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import type { Document } from '../support/op-msg.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { rideStatuses } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';

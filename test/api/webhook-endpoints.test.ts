@@ -4,7 +4,7 @@ import { eventId, withdrawnEventId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';

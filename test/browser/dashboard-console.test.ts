@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { signedIn, useVisitor } from '../support/dashboard.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { createKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { signedIn } from '../support/dashboard.ts';

@@ -5,7 +5,7 @@ import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../support/attempts.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { SessionModel } from '../../shared/accounts/session.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { newDesk } from '../support/desk.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';

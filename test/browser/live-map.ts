@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { Driver } from '../../shared/rides/ride-types.ts';
 import type { Client } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, person } from '../support/drivers.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { haversineKm } from '../../shared/base/great-circle.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { scaled } from '../support/machine-speed.ts';

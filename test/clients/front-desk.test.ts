@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { monthOf } from '../../shared/usage/days.ts';
 import { useFolder } from '../support/folder.ts';

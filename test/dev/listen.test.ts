@@ -11,7 +11,7 @@ import { readArguments as readArgumentsOf } from '../../dev/listen/listen-argume
 import { nodeCommand } from '../../dev/servers/processes.ts';
 import { newApiKey } from '../../shared/keys/key-format.ts';
 import { type NewKey, revokeKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Client } from '../support/client.ts';
 import { ageEvents, readFeedOf } from '../support/feed.ts';

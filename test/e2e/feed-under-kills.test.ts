@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { enqueueNextTimer } from '../../shared/rides/ride-jobs.ts';
 import { type Client, clientOf } from '../support/client.ts';

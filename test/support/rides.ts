@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { newDriverId, newKeyId } from '../../shared/base/ids.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';

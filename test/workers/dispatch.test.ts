@@ -3,7 +3,7 @@ import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
 import { goOffline, goOnline, markSilentUnavailable } from '../../shared/drivers/change-availability.ts';
 import { positions } from '../../shared/drivers/positions.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';

@@ -6,7 +6,7 @@ import { cellsAt, wideCellsAround, wideCellsAt } from '../../shared/drivers/cell
 import { goOffline, goOnline, markSilentUnavailable } from '../../shared/drivers/change-availability.ts';
 import { writeReports } from '../../shared/drivers/position-reports.ts';
 import { type DriverPosition, positions } from '../../shared/drivers/positions.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { declineRequest } from '../../shared/rides/driver/driver-actions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { findOpenRides } from '../../shared/rides/open-rides.ts';

@@ -7,7 +7,7 @@ import { type MessageRow, messages } from '../../shared/messages/message-row.ts'
 import { clearOptOut, optOuts } from '../../shared/messages/numbers.ts';
 import { messagesOfRide } from '../../shared/messages/stored-messages.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { bringSuccessor } from '../../shared/rides/rebid.ts';
 import { rides } from '../../shared/rides/ride.ts';

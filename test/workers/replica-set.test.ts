@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { deliver, newKey } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';

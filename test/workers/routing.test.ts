@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { writeReports } from '../../shared/drivers/position-reports.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { decodeLine, nearestOn, pathAlong } from '../../shared/rides/path.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';

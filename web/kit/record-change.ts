@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { derivedAuditId } from '../../shared/base/ids.ts';
 import { isSuspended } from '../../shared/keys/api-key.ts';
 import { findKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/change-ride.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { changeTerms } from '../../shared/rides/change-terms.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { timeOf } from '../../shared/rides/events.ts';

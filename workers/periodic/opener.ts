@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { mongoNow } from '../../shared/base/mongo/clock.ts';
-import { fireTimer } from '../../shared/rides/fire-timer.ts';
+import { applyTimedAction } from '../../shared/rides/apply-action.ts';
 import { rides, waitingToOpen } from '../../shared/rides/ride.ts';
 import { logFailedPart, startLoop, takeTurn } from './turns.ts';
 import { walk } from './walk.ts';
@@ -49,7 +49,7 @@ export async function openDue(ctx: Context, mayContinue: () => Promise<boolean> 
 
 async function open(ctx: Context, rideId: string): Promise<boolean> {
   try {
-    return (await fireTimer(ctx, rideId, 'open', () => ({ action: 'open' }))).result === 'done';
+    return (await applyTimedAction(ctx, rideId, 'open', () => ({ action: 'open' }))).result === 'done';
   } catch (error) {
     logFailedPart(ctx.log, 'a ride could not be opened', { rideId }, error);
     return false;

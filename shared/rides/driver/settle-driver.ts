@@ -5,7 +5,8 @@ import { timeLimit } from '../../base/mongo/durability.ts';
 import { goOffline, noteRide, readCounts } from '../../drivers/change-availability.ts';
 import { type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
-import { applyAction, RideHeld } from '../change-ride.ts';
+import { applyAction } from '../apply-action.ts';
+import { RideHeld } from '../change-ride.ts';
 import { commitmentsOf } from './driver-rides.ts';
 
 const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as const;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { updateDocuments } from '../../../shared/base/mongo/batch.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { readRide } from '../../../shared/rides/read-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Queue } from 'bullmq';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
 import { nextStep, simulatedOffer } from '../../../shared/rides/simulation.ts';

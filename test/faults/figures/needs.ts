@@ -4,7 +4,7 @@ import type { Point } from '../../../shared/base/great-circle.ts';
 import { needs } from '../../../shared/base/terms.ts';
 import { goOnline } from '../../../shared/drivers/change-availability.ts';
 import { createDriver, type NewDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideRequest } from '../../../shared/rides/ride-types.ts';

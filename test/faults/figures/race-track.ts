@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
 import { between, oneOf, type Random, shuffled } from '../random.ts';

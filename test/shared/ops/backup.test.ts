@@ -19,7 +19,7 @@ import {
 import { brokenReferences } from '../../../shared/process/backup/check-references.ts';
 import { restoreBackup } from '../../../shared/process/backup/restore-backup.ts';
 import { inCopyOrder, writeBackup } from '../../../shared/process/backup/write-backup.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { countHeld } from '../../../shared/rides/held-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';

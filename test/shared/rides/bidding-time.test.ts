@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { readFeed } from '../../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../../shared/rides/ride.ts';

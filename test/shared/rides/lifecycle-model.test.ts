@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { TimerName } from '../../../shared/base/terms.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { openDue } from '../../../workers/periodic/opener.ts';

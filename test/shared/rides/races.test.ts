@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';

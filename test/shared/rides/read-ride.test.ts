@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { applyAction, changeRide } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { changeRide } from '../../../shared/rides/change-ride.ts';
 import { readRide } from '../../../shared/rides/read-ride.ts';
 import { rideIn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type PageAnswer, signedIn } from '../../support/dashboard.ts';
 import { formIn, withoutRequestId } from '../../support/pages.ts';

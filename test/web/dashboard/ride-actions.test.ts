@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { AuditModel, auditOf } from '../../../shared/accounts/audit.ts';
 import { createKey, suspendKey } from '../../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
 import { newRide, rideIn } from '../../support/rides.ts';

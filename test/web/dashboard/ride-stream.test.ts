@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideNews } from '../../../web/dashboard/ride-news.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { askHelp } from '../../../shared/rides/ask-help.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rateRide } from '../../../shared/rides/rate-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';

@@ -14,7 +14,7 @@ import { addEndpoint } from '../../../shared/keys/manage-endpoints.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { openMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';

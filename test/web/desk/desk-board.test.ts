@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { firstRideId, newKeyId } from '../../../shared/base/ids.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { askHelp } from '../../../shared/rides/ask-help.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';

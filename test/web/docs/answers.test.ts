@@ -3,7 +3,7 @@ import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import type { Need } from '../../../shared/base/terms.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { sentEventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';

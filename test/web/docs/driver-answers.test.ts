@@ -3,7 +3,7 @@ import { driverOperations } from '../../../api/drivers/routes.ts';
 import { stepTaken } from '../../../api/drivers/take-step.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
 import { readQueues } from '../../../shared/process/ops/queue-states.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { operatorsProof } from '../../../web/operators/operators-access.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';

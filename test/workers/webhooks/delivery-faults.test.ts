@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, useDeliveries } from '../../support/deliveries.ts';

@@ -2,8 +2,8 @@ import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { markSilentUnavailable } from '../../../shared/drivers/change-availability.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
+import { applyTimedAction } from '../../../shared/rides/apply-action.ts';
 import { settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
-import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideState } from '../../../shared/rides/ride-types.ts';
 import { logFailedPart } from '../turns.ts';
@@ -30,7 +30,7 @@ export const hasStalled = ({ timers }: DueRide, now: Date): boolean =>
 
 /** Cancels a trip without progress. Resolves with false if the trip has made progress in the meantime. */
 export async function endStalled(ctx: Context, { _id }: DueRide): Promise<boolean> {
-  const fired = await fireTimer(ctx, _id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
+  const fired = await applyTimedAction(ctx, _id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   return fired.result === 'done';
 }
 
