@@ -16,7 +16,7 @@ const maxPairs = 250_000;
 /** A cell is at most this long, so a driver in it may enter the radius of a ride without leaving the cell. */
 const cellKm = 0.6;
 /** A round that has been due for longer than this is not running: its pool hangs. */
-const longestRoundMs = 2_000;
+const longestRoundMs = 10_000;
 /**
  * A round that is just running may have read the positions before the driver became available. A mark that is this much
  * older than the round was visible to it.
