@@ -80,9 +80,10 @@ export const invocation = (program: string): string =>
 
 /** Reads a time with its zone, such as 2026-11-05T09:30Z. Throws UsageError for any other text. */
 export function readTime(option: string, given: string): Date {
-  const hasZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(given);
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.exec(given) ?? [];
   const at = new Date(given);
-  if (!hasZone || Number.isNaN(at.getTime())) {
+  // `Date` turns February 30 into a day in March.
+  if (!day || Number.isNaN(at.getTime()) || !new Date(day).toISOString().startsWith(day)) {
     throw new UsageError(`--${option} needs a time with a zone, such as 2026-11-05T09:30Z`);
   }
   return at;

@@ -90,7 +90,9 @@ export function dashboardRoutes(service: Context, { creation, streams, mailPage 
       async changeRide(ride, body) {
         const faults = faultsIn(changedSchema, body);
         if (Object.keys(faults).length > 0) return faults;
-        const terms = changedTerms(validate(changedSchema, body));
+        // An empty field removes what the ride has, also if it is no text.
+        const emptied = Object.entries(body).flatMap(([name, value]) => (value === undefined ? [[name, '']] : []));
+        const terms = { ...changedTerms(validate(changedSchema, body)), ...Object.fromEntries(emptied) };
         await changeByDesk({ ...request, sent }, ride, terms, (news) => assertPickupTime(news, service.now()));
         return {};
       },

@@ -79,9 +79,10 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
       signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerTimeoutMs)]),
     });
     if (response.ok) return (await response.json()) as FeedPage;
-    const { error = '' } = (await response.json().catch(() => ({}))) as { error?: string };
+    const { error = '' } = (await response.json().catch(() => ({}))) as { error?: unknown };
     const { status } = response;
-    if (status < 500 && status !== 408 && status !== 429) throw new Refusal(`the service answers ${status}: ${error}`);
+    if (status < 500 && status !== 408 && status !== 429)
+      throw new Refusal(`the service answers ${status}: ${printable(String(error))}`);
     const retryAfter = Number(response.headers.get('retry-after'));
     return { trouble: `the service answers ${status}`, retryAfterMs: 1_000 * Math.min(30, retryAfter || 0) };
   } catch (error) {
@@ -89,6 +90,9 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
     return { trouble: `the service does not answer (${codeOf(error)})`, retryAfterMs: 0 };
   }
 }
+
+/** Replaces control characters, because the service is not trusted and a terminal would execute them. */
+export const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** The code of a network error. */
 export function codeOf(error: unknown): string {

@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { styled } from '../terminal/style.ts';
-import { codeOf, type FeedEvent } from './feed.ts';
+import { codeOf, type FeedEvent, printable } from './feed.ts';
 
 /**
  * The receiver's answer to an event, and its duration. `isSent` is false if no connection was made, so that the event
@@ -62,9 +62,6 @@ export function eventLine({ at, rideId, seq, event, body }: FeedEvent, answer: R
   const text = printable(`event ${seq} ${what}`).slice(0, textWidth).padEnd(textWidth);
   return `${clock}  ${styled('accent', printable(rideId).slice(-6).padEnd(6))}  ${text}  ${answerText(answer)}`;
 }
-
-/** Replaces control characters, because the service is not trusted and a terminal would execute them. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function answerText(answer: ReceiverAnswer | null): string {
   if (!answer) return styled('quiet', 'not sent: its body is erased');

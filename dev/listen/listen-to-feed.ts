@@ -2,7 +2,7 @@ import { keyHint } from '../../shared/keys/key-format.ts';
 import { endSignal, sleep } from '../stack/signals.ts';
 import { createMovingLine } from '../terminal/moving-line.ts';
 import { styled } from '../terminal/style.ts';
-import { pagesOf } from './feed.ts';
+import { pagesOf, printable } from './feed.ts';
 import { eventLine, forward } from './forward.ts';
 import type { ListenArguments } from './listen-arguments.ts';
 
@@ -38,7 +38,7 @@ export async function listenToFeed(args: ListenArguments, url: string): Promise<
     }
   } finally {
     line.end();
-    if (next !== 'now') console.error(`listen: to resume from here: --after ${next}`);
+    if (next !== 'now') console.error(`listen: to resume from here: --after ${printable(next)}`);
   }
 }
 

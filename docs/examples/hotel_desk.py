@@ -262,7 +262,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
-        if length > LONGEST_BODY:
+        if not 0 <= length <= LONGEST_BODY:
             return self.answer(413)
         body = self.rfile.read(length)  # the raw bytes: the signature is over them
         signature = self.headers.get("X-Service-Signature", "")

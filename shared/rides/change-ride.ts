@@ -211,7 +211,7 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
     return before.status === 'bidding' ? [...new Set([...own, ...asked])] : own;
   }
   if (after.fare !== before.fare) return asked;
-  if (after.changes?.length !== before.changes?.length) return driversOf(after);
+  if (after.changes !== before.changes) return driversOf(after);
   if (after.driverNotes !== before.driverNotes && after.driver) return [after.driver.driverId];
   // Both lists are append-only.
   const changed = (after.asked ?? []).filter(({ declinedAt }, index) => {

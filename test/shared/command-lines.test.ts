@@ -78,6 +78,7 @@ const refused = {
       'sweep --by',
       `resend ${period}`,
       `resend ${period.replace('Z', '')} --until 2026-11-05T10:05Z`,
+      `resend ${period} --until 2027-02-30T10:05Z`,
       `resend ${period} --until 2026-11-05T09:29Z`,
       'tokens show',
       'tokens list --owner x',

@@ -90,7 +90,8 @@ export function valuesOfRide(ride: Ride, how: (typeof repeats)[number], now: Dat
   };
 }
 
-const textOf = (place: Location): string => shownText(place.address ?? '').trim() || coordinatesAsText(place);
+/** A place as a field shows it. */
+export const textOf = (place: Location): string => shownText(place.address ?? '').trim() || coordinatesAsText(place);
 
 /** When a ride was for, which `tomorrow` repeats. */
 export const timeOfRide = ({ pickupAt, createdAt }: Pick<Ride, 'pickupAt' | 'createdAt'>): Date =>

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { zoneAt } from '../../shared/base/place-zone.ts';
+import { shownText } from '../../shared/base/shown-text.ts';
 import { needs as allNeeds, type Need, needWords } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
@@ -18,10 +19,9 @@ import { languageOptions } from '../kit/passenger-fields.tsx';
 import { deskPath } from '../kit/paths.ts';
 import { ownRide, rideName } from '../kit/ride-parts.tsx';
 import { labelledTexts, labelledValues } from '../kit/ride-request.ts';
-import { coordinatesAsText } from '../kit/ride-words.ts';
 import { bookers } from '../kit/roles.ts';
 import { offsetMs, timeOfClock } from '../kit/zone.ts';
-import { needField } from './booking-values.ts';
+import { needField, textOf } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { position } from './position-field.tsx';
 import { chosenAs } from './trip-places.ts';
@@ -127,11 +127,13 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
       fields: tripFields,
       act(request, { at, pickupTime, passengers, needs }, ride) {
         const { lat, lng, address } = at;
+        const isTyped = typedInto(request, tripTexts(ride));
         const body = {
-          destination: { lat, lng, ...(address && { address }) },
+          ...(isTyped('at', 'atPoint') && { destination: { lat, lng, ...(address && { address }) } }),
           passengerCount: Number(passengers),
           needs,
-          ...(pickupTime && { pickupAt: timeOfClock(pickupTime, zoneAt(ride.pickup)).getTime() }),
+          ...(pickupTime &&
+            isTyped('pickupTime') && { pickupAt: timeOfClock(pickupTime, zoneAt(ride.pickup)).getTime() }),
         };
         return change(request, ride, body, 'at');
       },
@@ -140,13 +142,13 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
       path: '/desk/rides/:rideId/change/details',
       fields: detailFields,
       act(request, { passenger: name, phone, language: locale, notes, reference }, ride) {
-        const hasPassenger = name || phone || locale || ride.passenger;
+        const isTyped = typedInto(request, detailTexts(ride));
         const body = {
-          ...(hasPassenger && {
+          ...(isTyped('passenger', 'phone', 'language') && {
             passenger: { ...(name && { name }), ...(phone && { phone }), ...(locale && { locale }) },
           }),
-          notes,
-          reference,
+          ...(isTyped('notes') && { notes }),
+          ...(isTyped('reference') && { reference }),
           ...labelledValues((field) => request.text(field)),
         };
         return change(request, ride, body, 'passenger');
@@ -159,20 +161,32 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
 const clockAtPickup = (at: Date, { pickup }: Ride): string =>
   new Date(at.getTime() + offsetMs(at, zoneAt(pickup))).toISOString().slice(0, 16);
 
+/** What the forms show of a ride: the clock has no seconds, and a field of one line has no line breaks. */
+const tripTexts = (ride: Ride) => ({
+  at: textOf(ride.destination),
+  atPoint: chosenAs(ride.destination, textOf(ride.destination)),
+  pickupTime: ride.pickupAt && clockAtPickup(ride.pickupAt, ride),
+  passengers: String(ride.passengerCount),
+  needs: (ride.needs ?? []).join(' '),
+});
+const detailTexts = (ride: Ride) => ({
+  passenger: shownText(ride.passenger?.name ?? ''),
+  phone: shownText(ride.passenger?.phone ?? ''),
+  language: ride.passenger?.locale,
+  notes: shownText(ride.notes ?? ''),
+  reference: shownText(ride.reference ?? ''),
+  ...labelledTexts(ride),
+});
+
+/** Whether somebody has typed into one of these fields. The ride keeps exactly what nobody has typed into. */
+const typedInto =
+  <Name extends string>({ text }: SentRequest, shown: Readonly<Partial<Record<Name, string>>>) =>
+  (...names: Name[]): boolean =>
+    names.some((name) => text(name) !== (shown[name] ?? ''));
+
 type Shown = { ride: Ride; config: Parameters<typeof hasGeocoder>[0] & Parameters<typeof MapDialog>[0] };
 
 function changesView({ ride, config }: Shown): Document {
-  const { destination, passenger, notes = '', reference = '', pickupAt } = ride;
-  const at = coordinatesAsText(destination);
-  const trip = {
-    at: destination.address ?? at,
-    atPoint: chosenAs(destination, destination.address ?? at),
-    pickupTime: pickupAt && clockAtPickup(pickupAt, ride),
-    passengers: String(ride.passengerCount),
-    needs: (ride.needs ?? []).join(' '),
-  };
-  const { name, phone, locale } = passenger ?? {};
-  const details = { passenger: name, phone, language: locale, notes, reference, ...labelledTexts(ride) };
   return {
     title: `Change the ride: ${rideName(ride)}`,
     test: ride.mode === 'test',
@@ -185,7 +199,7 @@ function changesView({ ride, config }: Shown): Document {
           <h2 id="details-title">Passenger and notes</h2>
           <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">
             <div class="booking-body">
-              <DeclaredFields name="details" values={details} />
+              <DeclaredFields name="details" values={detailTexts(ride)} />
             </div>
             <div class="actions">
               <button class="btn" type="submit">
@@ -199,7 +213,7 @@ function changesView({ ride, config }: Shown): Document {
             <h2 id="trip-title">Trip</h2>
             <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
               <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
-                <DeclaredFields name="trip" values={trip} />
+                <DeclaredFields name="trip" values={tripTexts(ride)} />
                 <MapDialog {...config} />
               </div>
               <p class="hint">Offers of drivers whose cars no longer fit are withdrawn.</p>

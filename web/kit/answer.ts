@@ -159,8 +159,8 @@ export interface SentRequest extends PageRequest {
   /** The faults of a manual offer (contract, section 10.4) by path. */
   faultsOfOffer(body: object): Record<string, string>;
   /**
-   * Changes a ride as the API does (contract, section 10.14), and adds an entry to the audit list, once per form. Resolves
-   * with the faults of the body by path, if it has any.
+   * Changes a ride as the API does (contract, section 10.14), and adds an entry to the audit list, once per form. A field
+   * that is undefined is removed. Resolves with the faults of the body by path, if it has any.
    */
   changeRide(ride: Pick<Ride, '_id' | 'keyId'>, body: object): Promise<Record<string, string>>;
   /** The id of the ride that this form has created before with one of these keys, if there is one. */

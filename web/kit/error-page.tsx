@@ -47,15 +47,51 @@ const messages: Record<number, Message> = {
   },
 };
 
-/** The message where trying again helps, on pages in several languages. In English, each status has its own. */
-const tryAgain: Readonly<Record<Exclude<ReturnType<typeof codeOf>, 'en'>, Message>> = {
-  es: { title: 'Ahora mismo no es posible', text: 'Vuelva a intentarlo dentro de un minuto.' },
-  fr: { title: 'Impossible pour le moment', text: 'Réessayez dans une minute.' },
-  de: { title: 'Das geht gerade nicht', text: 'Versuchen Sie es in einer Minute noch einmal.' },
-  pt: { title: 'Não é possível no momento', text: 'Tente de novo em um minuto.' },
-  zh: { title: '暂时无法完成', text: '请一分钟后重试。' },
-  ar: { title: 'تعذّر ذلك حاليًا', text: 'حاول مرة أخرى بعد دقيقة.' },
-  he: { title: 'זה לא אפשרי כרגע', text: 'אפשר לנסות שוב בעוד דקה.' },
+/** The messages of pages in several languages. In English, each status has its own. */
+const translated: Readonly<
+  Record<Exclude<ReturnType<typeof codeOf>, 'en'>, Record<'tryAgain' | 'notFound' | 'refused', Message>>
+> = {
+  es: {
+    tryAgain: { title: 'Ahora mismo no es posible', text: 'Vuelva a intentarlo dentro de un minuto.' },
+    notFound: { title: 'Página no encontrada', text: 'Compruebe el enlace o vuelva a la página anterior.' },
+    refused: {
+      title: 'Esto no ha funcionado',
+      text: 'Vuelva a la página anterior, cárguela de nuevo y repita lo que hizo.',
+    },
+  },
+  fr: {
+    tryAgain: { title: 'Impossible pour le moment', text: 'Réessayez dans une minute.' },
+    notFound: { title: 'Page introuvable', text: 'Vérifiez le lien ou revenez à la page précédente.' },
+    refused: { title: 'Cela n’a pas fonctionné', text: 'Revenez à la page précédente, rechargez-la et recommencez.' },
+  },
+  de: {
+    tryAgain: { title: 'Das geht gerade nicht', text: 'Versuchen Sie es in einer Minute noch einmal.' },
+    notFound: { title: 'Seite nicht gefunden', text: 'Prüfen Sie den Link, oder gehen Sie zurück.' },
+    refused: {
+      title: 'Das hat nicht funktioniert',
+      text: 'Gehen Sie zurück, laden Sie die Seite neu und wiederholen Sie Ihre Eingabe.',
+    },
+  },
+  pt: {
+    tryAgain: { title: 'Não é possível no momento', text: 'Tente de novo em um minuto.' },
+    notFound: { title: 'Página não encontrada', text: 'Verifique o link ou volte à página anterior.' },
+    refused: { title: 'Isso não funcionou', text: 'Volte à página anterior, recarregue-a e tente de novo.' },
+  },
+  zh: {
+    tryAgain: { title: '暂时无法完成', text: '请一分钟后重试。' },
+    notFound: { title: '找不到该页面', text: '请检查链接，或返回上一页。' },
+    refused: { title: '操作未成功', text: '请返回上一页，刷新后重试。' },
+  },
+  ar: {
+    tryAgain: { title: 'تعذّر ذلك حاليًا', text: 'حاول مرة أخرى بعد دقيقة.' },
+    notFound: { title: 'الصفحة غير موجودة', text: 'تحقق من الرابط أو ارجع إلى الصفحة السابقة.' },
+    refused: { title: 'لم ينجح ذلك', text: 'ارجع إلى الصفحة السابقة وأعد تحميلها ثم حاول مرة أخرى.' },
+  },
+  he: {
+    tryAgain: { title: 'זה לא אפשרי כרגע', text: 'אפשר לנסות שוב בעוד דקה.' },
+    notFound: { title: 'העמוד לא נמצא', text: 'אפשר לבדוק את הקישור או לחזור לעמוד הקודם.' },
+    refused: { title: 'זה לא הצליח', text: 'אפשר לחזור לעמוד הקודם, לטעון אותו מחדש ולנסות שוב.' },
+  },
 };
 
 interface ErrorPageOptions {
@@ -122,18 +158,22 @@ function messageOf(status: number): Message {
 }
 
 /**
- * Renders the error page of a part; that of an unknown page has navigation. If trying again helps (408, 429, 5xx), the
- * page is in the reader's language (`reader`, BCP 47), otherwise in English.
+ * Renders the error page of a part in the reader's language (BCP 47); that of an unknown page has navigation.
  */
 export function pageError(error: AppError, { state }: { state: { requestId: string } }, reader = 'en'): string {
+  const { status } = error;
+  const options = { requestId: state.requestId, hasNavigation: status === 404 };
   const code = codeOf(reader);
-  if (code !== 'en' && (error.status === 408 || error.status === 429 || error.status >= 500)) {
-    return errorPage(error.status, { requestId: state.requestId, message: tryAgain[code], locale: reader });
+  if (code !== 'en') {
+    const { tryAgain, notFound, refused } = translated[code];
+    const isTemporary = status === 408 || status === 429 || status >= 500;
+    const message = isTemporary ? tryAgain : status === 404 ? notFound : refused;
+    return errorPage(status, { ...options, message, locale: reader });
   }
-  const message = messageOf(error.status);
+  const message = messageOf(status);
   // The text of a 429 names the limit that was reached.
-  if (error.status === 429) message.text = `${error.message}.`;
-  return errorPage(error.status, { requestId: state.requestId, message, hasNavigation: error.status === 404 });
+  if (status === 429) message.text = `${error.message}.`;
+  return errorPage(status, { ...options, message });
 }
 
 /** The answer to a change of a suspended account. */

@@ -72,17 +72,25 @@ export async function claimEvent(
     claim: ride.claim,
     askedAt,
     answeredAt: readClocks(),
-    ...operationsOn(rideId, seq, token),
+    ...operationsOn(ride, seq, token),
   };
 }
 
 /** If a crash loses such a write, that is harmless, because the claim expires anyway. */
 const notDurable = { writeConcern: { w: 1 } } as const;
 
-function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
-  const own = { _id: rideId, 'claim.token': token };
+function operationsOn(
+  { _id, webhookUrl }: ClaimedEvent['ride'],
+  seq: number,
+  token: string,
+): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
+  const own = { _id, 'claim.token': token };
   return {
-    renew: (endedBy) => claimEvent(rideId, seq, token, endedBy),
+    async renew(endedBy) {
+      const renewed = await claimEvent(_id, seq, token, endedBy);
+      // The connection leads to the URL that the ride had before.
+      return renewed?.ride.webhookUrl === webhookUrl ? renewed : null;
+    },
     release: () => rides.updateOne(own, { $unset: { claim: '' } }, notDurable),
     extend: (forMs) => rides.updateOne(own, [{ $set: { 'claim.until': fromNow(forMs) } }], notDurable),
   };

@@ -41,6 +41,8 @@ describe("the driver's ride without scripts", () => {
     expect(textOf(browser.page.html)).to.include('Vaya a la recogida').and.include('22,00').and.include('canary notes');
     await browser.press('He llegado');
     expect(textOf(browser.page.html)).to.include('Espere al pasajero');
+    expect((await browser.get('/drive/unknown')).html).to.include('Página no encontrada');
+    expect((await browser.post('/drive/ride', { step: 'fly' })).html).to.include('Esto no ha funcionado');
   });
 
   it('shows messages, and starts a trip with the PIN of the passenger', async () => {

@@ -7,6 +7,7 @@ const offerOf = (driverId: string, withdrawnAt?: Date) =>
   ({ driver: { driverId }, ...(withdrawnAt && { withdrawnAt }) }) as Offer;
 const ride = (changes: Partial<RideState>) =>
   ({ mode: 'live', status: 'bidding', asked, offers: [], ...changes }) as RideState;
+const manyChanges = Array.from({ length: 50 }, () => ({ at: new Date(), fields: [] }));
 const driver = { driverId: 'b' } as RideState['driver'];
 
 describe('concernedDrivers', () => {
@@ -26,6 +27,12 @@ describe('concernedDrivers', () => {
       ['b'],
     ],
     ['a raised fare concerns all asked drivers', ride({ fare: 20 }), ride({ fare: 25 }), ['a', 'b', 'c']],
+    [
+      'a change of a ride that remembers its last 50 changes concerns all asked drivers',
+      ride({ changes: manyChanges }),
+      ride({ changes: [...manyChanges] }),
+      [...['a', 'b', 'c']],
+    ],
     [
       'an accept concerns the chosen driver and all asked drivers',
       ride({}),

@@ -8,6 +8,8 @@ import {
 } from '../../../shared/keys/delivery-settings.ts';
 import { setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
+import { changeTerms } from '../../../shared/rides/change-terms.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { beforeTheAnswer, deliver, deliverResend, isSignedWith, newKey } from '../../support/deliveries.ts';
@@ -76,6 +78,17 @@ describe('changed delivery settings', () => {
     expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just released by another run' });
     expect(outbound.dialled).to.have.length(1);
     expect((await storedRide(rideId)).events[0]).not.to.have.property('delivery');
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect([old.receipts.length, receiver.receipts.length]).to.deep.equal([0, 1]);
+  });
+
+  it('an event is sent to the new URL of its ride if that changed while the attempt connected slowly', async () => {
+    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: old.url } });
+    beforeTheAnswer('claim', async () => {
+      await changeTerms(ctx, rideId, { terms: { webhookUrl: receiver.url }, check() {} }, 'anyone');
+      letPass(3_001);
+    });
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just released by another run' });
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     expect([old.receipts.length, receiver.receipts.length]).to.deep.equal([0, 1]);
   });
