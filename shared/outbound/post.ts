@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { rejectOnAbort } from '../base/abort-signal.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';
-import { keptHeaders } from './kept-headers.ts';
 import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace.ts';
 
 /** Node's parser must not give up before `connect` stops reading, after 64 kB. */
@@ -146,6 +145,45 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 function resultFor(httpStatus: number): AttemptResult {
   if (httpStatus >= 200 && httpStatus < 300) return { outcome: 'delivered', httpStatus };
   return { outcome: 'failed', httpStatus, reason: redirects.includes(httpStatus) ? 'redirect' : 'status' };
+}
+
+/** The headers of an answer that help to find a fault. Others are not kept: they could contain a secret. */
+const keptNames = [
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'server',
+  'via',
+  'date',
+  'retry-after',
+  'allow',
+  'location',
+  'www-authenticate',
+  'x-request-id',
+  'x-correlation-id',
+  'cf-ray',
+  'x-amzn-requestid',
+  'x-amzn-errortype',
+] as const;
+
+/** A longer value is cut. */
+const mostCharacters = 200;
+
+/** Selects the headers of an answer that are kept, each with at most 200 characters. `url` is the address called. */
+function keptHeaders(headers: IncomingHttpHeaders, url: URL): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of keptNames) {
+    const value = name === 'location' ? originOf(headers.location, url) : headers[name];
+    if (typeof value === 'string' && value !== '') kept[name] = value.slice(0, mostCharacters);
+  }
+  return kept;
+}
+
+/** Only the origin of a redirect: its path and its query could contain a secret. Undefined if it leads to no host. */
+function originOf(location: string | undefined, url: URL): string | undefined {
+  if (!location || !URL.canParse(location, url.href)) return undefined;
+  const { origin } = new URL(location, url);
+  return origin === 'null' ? undefined : origin;
 }
 
 // Reads a short answer to its end, so that the receiver sees a closed connection, not a reset one.

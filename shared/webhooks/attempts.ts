@@ -61,7 +61,7 @@ export interface AttemptRecord {
   answer?: string;
   /** The headers of the answer could not be read to their end, so `answer` begins with its status line. */
   isRawHead?: true;
-  /** The headers of the answer that help to find a fault (shared/outbound/kept-headers.ts). */
+  /** The headers of the answer that help to find a fault (shared/outbound/post.ts). */
   answerHeaders?: Record<string, string>;
   durationMs?: number;
   /** The duration of each phase, in ms to a tenth. */

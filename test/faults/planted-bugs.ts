@@ -238,7 +238,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'forgets a copy for a further endpoint',
     edits: [
       {
-        file: 'workers/webhooks/copies.js',
+        file: 'workers/webhooks/deliver-event.js',
         find: '!settings.hasEndpoints',
         replace: '(!settings.hasEndpoints || event.seq === 2)',
       },

@@ -3,16 +3,18 @@ import { eventId } from '../../shared/base/ids.ts';
 import { countDelivery, firstByte } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
+import { endpointsFor } from '../../shared/keys/endpoints.ts';
 import { newTrace, type Trace } from '../../shared/outbound/trace.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
+import { eventFields } from '../../shared/webhooks/attempts.ts';
+import { storeCopies } from '../../shared/webhooks/copies-of-event.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
-import { storeCopiesOf } from './copies.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
 import { noteOutcome } from './report/account-outcomes.ts';
 import { recordAttempt } from './report/attempt-log.ts';
@@ -65,6 +67,24 @@ export async function deliverEvent(
   if (delivery.outcome === 'timeout') await markSlow(ctx, keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return result;
+}
+
+/**
+ * Stores a copy of a claimed event for each further endpoint that wants it (contract, section 10.22). Call it between
+ * the claim and the attempt: so an event is settled only after its copies are stored, and a run that takes over a dead
+ * claim stores the same copies again. Throws if MongoDB is unavailable; the event then waits until its claim expires.
+ */
+export async function storeCopiesOf(ctx: Context, claimed: ClaimedEvent, settings: SettingsOrOutcome): Promise<void> {
+  const { ride, event } = claimed;
+  if (!('outcome' in settings) && !settings.hasEndpoints) return;
+  const wanted = await endpointsFor(ride.keyId, event.event);
+  const requestId = requestIdOf(claimed);
+  await storeCopies(ctx, ride, wanted, {
+    eventId: eventId(ride._id, event.seq),
+    at: timeOf(event),
+    ...eventFields(event),
+    ...(requestId && { requestId }),
+  });
 }
 
 /** True for the second event of a ride in the test scenario `duplicate_event`, which is sent twice. */

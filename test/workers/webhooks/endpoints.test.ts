@@ -16,7 +16,7 @@ import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
-import { storeCopiesOf } from '../../../workers/webhooks/copies.ts';
+import { storeCopiesOf } from '../../../workers/webhooks/deliver-event.ts';
 import { isSlow } from '../../../workers/webhooks/slow-lane.ts';
 import {
   deliver,
