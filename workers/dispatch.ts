@@ -174,7 +174,7 @@ export const isFull = ({ open }: Pick<RequestList, 'open'>): boolean => open.len
 
 /** Notes the drivers who have no room. Marks those as free again whose requests have ended in the meantime. */
 export async function passOver(full: readonly RequestList[], now: Date): Promise<void> {
-  await noteFull(full.map(({ driverId }) => driverId));
+  await noteFull(full);
   const open = await openRidesOf([...new Set(full.flatMap((driver) => driver.open))], now);
   const hasRoom = (driver: RequestList) => !isFull({ open: driver.open.filter((rideId) => open.has(rideId)) });
   const others = full.filter(hasRoom).map(({ driverId }) => driverId);

@@ -1,7 +1,9 @@
 import type { Point } from '../base/great-circle.ts';
+import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { CarType, Need } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
+import type { RequestList } from './nearby.ts';
 import { type DriverPosition, notJournaled, placesIndex, positions, seenRecently } from './positions.ts';
 
 export const placed = ({ lat, lng }: Point) => ({ lat, lng, cells: cellsAt({ lat, lng }) });
@@ -78,9 +80,20 @@ export async function markRoom(driverIds: readonly string[]): Promise<void> {
   await positions.updateMany(filter, change, timeLimit());
 }
 
-/** Notes that a dispatch round has passed over these drivers, who had five open requests. */
-export async function noteFull(driverIds: readonly string[]): Promise<void> {
-  await positions.updateMany({ _id: { $in: [...driverIds] } }, { $set: { isFull: true } }, timeLimit());
+/**
+ * Notes that a dispatch round has passed over drivers who had five open requests. A driver whose list has changed since
+ * it was read, because of a decline for example, is marked as free instead.
+ */
+export async function noteFull(full: readonly Pick<RequestList, 'driverId' | 'requests'>[]): Promise<void> {
+  const updates = full.map(
+    ({ driverId, requests }): Update<DriverPosition> => ({
+      filter: { _id: driverId, requests: { $eq: [...requests] } },
+      change: { $set: { isFull: true } },
+    }),
+  );
+  const outcomes = await updateDocuments(positions, updates);
+  const changed = full.filter((_, index) => outcomes[index] !== true).map(({ driverId }) => driverId);
+  if (changed.length > 0) await markFree(changed);
 }
 
 /** Notes that the radius of a ride ends in these cells, so the next reports of available drivers there mark them as free. */

@@ -64,6 +64,12 @@ const usableFor = ({ carType, passengerCount, needs }: SoughtRide, passed: reado
   _id: { $nin: [...passed] },
 });
 
+/** True if a car has the seats and the equipment that a ride needs. `usableFor` has the same conditions as a filter. */
+export const canCarry = (
+  { passengerCount, needs = [] }: Pick<SoughtRide, 'passengerCount' | 'needs'>,
+  { seats = 0, equipment = [] }: { seats?: number; equipment?: readonly Need[] },
+): boolean => seats >= passengerCount && needs.every((need) => equipment.includes(need));
+
 type Found = Pick<DriverPosition, '_id' | 'lat' | 'lng' | 'requests'>;
 
 async function readRings(rings: number[][], usable: ReturnType<typeof usableFor>, most: number): Promise<Found[]> {

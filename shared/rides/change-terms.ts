@@ -3,7 +3,7 @@ import { canBeTexted } from '../base/e164.ts';
 import { AppError } from '../base/errors.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { drivers } from '../drivers/driver.ts';
-import { removeFromRequestLists } from '../drivers/nearby.ts';
+import { canCarry, removeFromRequestLists } from '../drivers/nearby.ts';
 import { applyAction } from './change-ride.ts';
 import { newTerms } from './changed-fields.ts';
 import type { Command } from './decide.ts';
@@ -62,13 +62,11 @@ const driversOf = ({ mode, asked = [], offers }: RideState): Set<string> =>
 /** The drivers whose cars do not serve a ride with these needs and passengers. */
 async function unfitAmong(
   driverIds: ReadonlySet<string>,
-  { needs = [], passengerCount }: Pick<RideState, 'needs' | 'passengerCount'>,
+  terms: Pick<RideState, 'needs' | 'passengerCount'>,
 ): Promise<Set<string>> {
   if (driverIds.size === 0) return new Set();
   const found = await drivers
     .find({ _id: { $in: [...driverIds] } }, { projection: { seats: 1, equipment: 1 }, ...timeLimit() })
     .toArray();
-  const isUnfit = ({ seats, equipment = [] }: (typeof found)[number]): boolean =>
-    seats < passengerCount || !needs.every((need) => equipment.includes(need));
-  return new Set(found.filter(isUnfit).map(({ _id }) => _id));
+  return new Set(found.filter((driver) => !canCarry(terms, driver)).map(({ _id }) => _id));
 }

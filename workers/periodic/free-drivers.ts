@@ -14,16 +14,20 @@ import {
 import { changeRide } from '../../shared/rides/change-ride.ts';
 import type { AskedDriver } from '../../shared/rides/ride-types.ts';
 import { freeLists, isFull, isOpen, passOver, roundSize, withAsked } from '../dispatch.ts';
+import { acquireLease } from './lease.ts';
 import { type FreeDriver, findPairs, freeFields, isJustOpened, type Pair } from './match-free-drivers.ts';
-import { logFailedPart, startLoop, takeTurn } from './turns.ts';
+import { logFailedPart, startLoop } from './turns.ts';
 
 /** The pause between two turns of the process that has the lease. */
 const intervalMs = 75;
 /** The lease ends this long after its process has died, and another process then acquires it within `askMs`. */
 const leaseMs = 1_000;
 const askMs = 500;
-/** While Redis is away, every process takes turns, at this interval. */
-const withoutRedisMs = 2_000;
+/**
+ * While Redis does not answer, every process takes turns, with this pause between them. With the time limit of a command
+ * (1 s), a driver waits about 2 s.
+ */
+const withoutRedisMs = 800;
 /** One turn serves at most this many drivers. */
 const maxDrivers = 300;
 /**
@@ -40,19 +44,23 @@ export function startFreeDrivers(ctx: Context): { stop(): Promise<void> } {
     first = first === 'oldest' ? 'newest' : 'oldest';
     return serveFreeDrivers(ctx, undefined, first);
   };
+  const options = { key: '{rides:free-drivers}:lease', leaseMs };
   return startLoop(ctx.log, loop, async (signal) => {
-    if (ctx.redis.status !== 'ready') {
+    const lease = await acquireLease(ctx.redis, options).catch(() => 'unknown' as const);
+    if (lease === 'unknown') {
       await serve();
       return withoutRedisMs;
     }
-    const lease = { key: '{rides:free-drivers}:lease', leaseMs, restAfterErrorMs: 1 };
-    await takeTurn(ctx.redis, lease, async ({ keep }) => {
-      while (!signal.aborted && (await keep())) {
+    if (!lease) return askMs;
+    const isKept = () => lease.keep().catch(() => false);
+    try {
+      while (!signal.aborted && (await isKept())) {
         await serve();
         await pause(intervalMs, signal);
       }
-      return 1;
-    });
+    } finally {
+      await lease.rest(1).catch(() => {});
+    }
     return askMs;
   });
 }

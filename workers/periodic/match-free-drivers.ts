@@ -2,6 +2,7 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { haversineKm } from '../../shared/base/great-circle.ts';
 import { wideCellsAround } from '../../shared/drivers/cells.ts';
+import { canCarry } from '../../shared/drivers/nearby.ts';
 import type { DriverPosition } from '../../shared/drivers/positions.ts';
 import { wantsOffers } from '../../shared/rides/offers.ts';
 import { findOpenRides, type OpenRide } from '../../shared/rides/open-rides.ts';
@@ -16,7 +17,7 @@ const maxPairs = 250_000;
 /** A cell is at most this long, so a driver in it may enter the radius of a ride without leaving the cell. */
 const cellKm = 0.6;
 /** A round that has been due for longer than this is not running: its pool hangs. */
-const longestRoundMs = 2_000;
+const longestRoundMs = 10_000;
 /**
  * A round that is just running may have read the positions before the driver became available. A mark that is this much
  * older than the round was visible to it.
@@ -111,9 +112,7 @@ export async function findPairs(ctx: Context, drivers: readonly FreeDriver[], no
 }
 
 const fits = (ride: OpenRide, driver: FreeDriver): boolean =>
-  (ride.carType === 'regular' || ride.carType === driver.carType) &&
-  (driver.seats ?? 0) >= ride.passengerCount &&
-  (ride.needs ?? []).every((need) => driver.equipment?.includes(need));
+  (ride.carType === 'regular' || ride.carType === driver.carType) && canCarry(ride, driver);
 
 export const isJustOpened = ({ openedToFreeAt }: Pick<OpenRide, 'openedToFreeAt'>, now: Date): boolean =>
   openedToFreeAt !== undefined && Math.abs(now.getTime() - openedToFreeAt.getTime()) < perRideMs;

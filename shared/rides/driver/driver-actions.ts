@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
-import { removeFromRequestLists } from '../../drivers/nearby.ts';
+import { canCarry, removeFromRequestLists } from '../../drivers/nearby.ts';
 import { applyAction, changeRide } from '../change-ride.ts';
 import { askedWithout, offersWithout } from '../changed-fields.ts';
 import type { Command } from '../decide.ts';
@@ -23,16 +23,15 @@ export async function makeOffer(
   ctx: Context,
   rideId: string,
   terms: { price: number; etaMinutes: number },
-  { carType: _, seats, own: __, equipment = [], ...driver }: ActiveDriver,
+  { carType: _, seats, own: __, equipment, ...driver }: ActiveDriver,
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
   const isBusy = await isOnARide(driverId);
-  const offer = ({ needs = [], passengerCount }: RideState): Command => {
+  const offer = (ride: RideState): Command => {
     if (isBusy) throw new AppError('on_a_ride');
     // The partner may have changed the ride since the driver was asked.
-    const fits = seats >= passengerCount && needs.every((need) => equipment.includes(need));
-    if (!fits) throw new AppError('equipment_missing');
+    if (!canCarry(ride, { seats, equipment })) throw new AppError('equipment_missing');
     return { action: 'offer', driver, ...terms };
   };
   const { offers } = await applyAction(ctx, rideId, offer, { driverId }, origin);
