@@ -112,6 +112,7 @@ for (const language of ['TypeScript', 'Python'] as const) {
       expect(await run(['refuse'])).to.deep.equal({ ...refused, isTemporary: false, hasRequestId: true });
       const wrongKey = await run(['refuse'], { KEY: 'svc_test_wrong' });
       expect(wrongKey).to.deep.include({ status: 401, code: 'unauthorized', fields: [] });
+      expect(await run(['refuse'], { KEY: 'svc_test_…' })).to.have.property('error');
     });
 
     it('no address gets the key unencrypted, and no redirect does', async () => {

@@ -10,8 +10,15 @@ export function languageOptions(locale = ''): readonly Option[] {
   return locale && !isLanguage(locale) ? [...offered, [locale, nameOf(locale)]] : offered;
 }
 
-const nameOf = (tag: string): string =>
-  (new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag).replace(/^./u, (first) => first.toUpperCase());
+/** Its own name; of a text that is no tag, the text. */
+function nameOf(tag: string): string {
+  try {
+    const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+    return name.replace(/^./u, (first) => first.toUpperCase());
+  } catch {
+    return tag;
+  }
+}
 
 const textingOptions: readonly Option[] = [
   ['', 'Key’s default'],

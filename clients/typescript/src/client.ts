@@ -88,15 +88,17 @@ export class RideClient extends Operations {
         Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
       ) as Record<string, string>;
     const search = new URLSearchParams(given(query)).toString();
+    // Throws for a key that cannot be sent: that is no lost answer.
+    const sent = new Headers({
+      Authorization: `Bearer ${this.#key}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...given(headers),
+    });
     const timeout = AbortSignal.timeout(answerTimeoutMs + 1_000 * Number(query.waitSeconds ?? 0));
     try {
       const response = await fetch(`${this.#address}${path}${search && `?${search}`}`, {
         method,
-        headers: {
-          Authorization: `Bearer ${this.#key}`,
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
-          ...given(headers),
-        },
+        headers: sent,
         body: body === undefined ? undefined : JSON.stringify(body),
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,

@@ -159,6 +159,12 @@ describe('booking a ride at the desk', () => {
     await book({ ...far, fare: '500' });
   });
 
+  it('refuses a language that the list does not have', async () => {
+    const { status, html } = await visitor.post(deskPath, fields({ passengerLocale: '0' }));
+    expect(status).to.equal(422);
+    expect(html).to.include('The language of the passenger must be a BCP 47 language tag');
+  });
+
   it('refuses a phone number with letters, which a call would leave out', async () => {
     const { status, html } = await post({ phone: '+1 202 555 0100 ext. 12' });
     expect(status).to.equal(422);

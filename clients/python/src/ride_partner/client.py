@@ -17,6 +17,8 @@ from .generated import NewWebhookEndpoint, Operations, RideCancelled, WebhookEnd
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 15.0
 _ANSWER_TIMEOUT_SECONDS = 20
+# Another ValueError means a key that cannot be sent.
+_NO_ANSWER = (OSError, http.client.HTTPException, json.JSONDecodeError, UnicodeDecodeError)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -123,7 +125,7 @@ class RideClient(Operations):
                 if not failed.is_temporary:
                     raise failed from None
                 wait = max(wait, failed.retry_after or 0)
-            except (OSError, http.client.HTTPException, ValueError) as error:
+            except _NO_ANSWER as error:
                 failed = NoAnswerError(f"{method} {path}: no answer ({type(error).__name__})")
                 failed.__cause__ = error
             if time.monotonic() + wait > ends_at:
