@@ -231,6 +231,17 @@ describe('the map of a ride', () => {
     expect(await other.locator('.places').innerText()).to.include('5.3 km south of the pickup');
   });
 
+  it('shows another destination as soon as the partner has changed it', async () => {
+    const { rideId, url } = await newMap();
+    const page = await openPage(await openProfile(desktop), url);
+    const centralPark = { lat: 40.7829, lng: -73.9654, address: 'Central Park' };
+    await partner.send('PATCH', `/rides/${rideId}`, { destination: centralPark });
+    await page.locator('.point.destination', { hasText: 'Central Park' }).waitFor();
+    expect(await page.locator('.point.destination').count()).to.equal(1);
+    expect(await page.locator('.places').innerText()).to.include('Central Park');
+    await areInView(page, '.point.pickup', '.point.destination', 100);
+  });
+
   it('shows the way of a real car to the pickup, and its ETA', async () => {
     const { url, accept, report } = await liveRideWithMap(api, await api.partner('live'));
     await report({ lat: timesSquare.lat + 0.018, lng: timesSquare.lng });

@@ -158,7 +158,7 @@ function Places({ pickup, destination, language }: Pick<TrackState, 'pickup' | '
       <div class="to">
         <dt>{language.text('page.destination')}</dt>
         <dd>
-          <bdi>{destinationWords({ pickup, destination }, language)}</bdi>
+          <bdi id="destination">{destinationWords({ pickup, destination }, language)}</bdi>
         </dd>
       </div>
     </dl>

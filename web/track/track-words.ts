@@ -186,8 +186,8 @@ export function destinationWords(
 ): string {
   if (destination.address) return destination.address;
   const km = haversineKm(pickup, destination);
-  if (km < 0.05) return language.text('page.atPickup');
+  if (km < 0.05) return language.text('places.atPickup');
   const eighth = Math.round(initialBearing({ from: pickup, to: destination }) / 45);
   const direction = directions[(eighth + 8) % 8] ?? '';
-  return language.text('page.away', { distance: kilometersIn(language.locale, km), direction });
+  return language.text('places.away', { distance: kilometersIn(language.locale, km), direction });
 }

@@ -50,7 +50,9 @@ export function createMap(container: HTMLElement, first: TrackState) {
   const draw = (lines: Polyline[], points: readonly Place[]) => {
     for (const each of lines) each.setLatLngs(points.map(put));
   };
-  placeMark(first.destination, 'destination', { name: destinationName, put }).addTo(map);
+  const placeDestination = ({ destination }: TrackState) =>
+    placeMark(destination, 'destination', { name: destinationName, put }).addTo(map);
+  let destinationMark = placeDestination(first);
   placeMark(first.pickup, 'pickup', { name: pickupName, put }).addTo(map);
   const car = createCarMark(map, put);
 
@@ -78,9 +80,14 @@ export function createMap(container: HTMLElement, first: TrackState) {
     /** Shows a new state. Call `showCar` after it. */
     showRide(next: TrackState): void {
       const isNewStatus = next.status !== state.status;
+      const isNewDestination = JSON.stringify(next.destination) !== JSON.stringify(state.destination);
       state = next;
+      if (isNewDestination) {
+        destinationMark.remove();
+        destinationMark = placeDestination(state);
+      }
       container.dataset.status = state.status;
-      const isNewWay = way.learn(state);
+      const isNewWay = way.learn(state) || isNewDestination;
       if (isNewWay) showTrip();
       if (isNewStatus || isNewWay) camera.show(state, state.position ?? carPlace, way.inView());
     },

@@ -3,6 +3,7 @@ import { ratingIn } from '../../kit/message-format.ts';
 import type { TrackState } from '../track-state.ts';
 import {
   asksForRating,
+  destinationWords,
   type MapLanguage,
   seenWords,
   shownDriver,
@@ -38,6 +39,7 @@ export function createPanel(language: MapLanguage) {
     setText('headline', headline);
     showWhen(when);
     setText('status', status);
+    setText('destination', destinationWords(state, language));
     document.title = document.title.replace(/^.* - /, `${headline} - `);
     const news = `${headline}. ${status}`;
     if (spoken && news !== spoken) say(news);

@@ -26,8 +26,8 @@ export const mapArabic: MapTexts = {
   'page.zoomIn': 'تكبير',
   'page.zoomOut': 'تصغير',
   'page.north': 'ش',
-  'page.atPickup': 'في مكان الانطلاق',
-  'page.away':
+  'places.atPickup': 'في مكان الانطلاق',
+  'places.away':
     'على بُعد {distance} {direction, select, n {شمال} ne {شمال شرق} e {شرق} se {جنوب شرق} s {جنوب} sw {جنوب غرب} w {غرب} other {شمال غرب}} مكان الانطلاق',
   'page.expired': 'لم يعد هذا الرابط صالحًا',
   'page.expired.text': 'تتوفر الخريطة المباشرة حتى 24 ساعة بعد انتهاء الرحلة.',

@@ -26,8 +26,8 @@ export const mapChinese: MapTexts = {
   'page.zoomIn': '放大',
   'page.zoomOut': '缩小',
   'page.north': '北',
-  'page.atPickup': '在上车点',
-  'page.away':
+  'places.atPickup': '在上车点',
+  'places.away':
     '上车点{direction, select, n {以北} ne {东北方} e {以东} se {东南方} s {以南} sw {西南方} w {以西} other {西北方}} {distance}',
   'page.expired': '此链接已失效',
   'page.expired.text': '实时地图在行程结束后 24 小时内可用。',

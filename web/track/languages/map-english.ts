@@ -27,8 +27,8 @@ export const mapEnglish = {
   'page.zoomIn': 'Zoom in',
   'page.zoomOut': 'Zoom out',
   'page.north': 'N',
-  'page.atPickup': 'At the pickup',
-  'page.away':
+  'places.atPickup': 'At the pickup',
+  'places.away':
     '{distance} {direction, select, n {north} ne {north-east} e {east} se {south-east} s {south} sw {south-west} w {west} other {north-west}} of the pickup',
   'page.expired': 'This link is no longer valid',
   'page.expired.text': 'A live map is available until 24 hours after its ride has ended.',

@@ -26,8 +26,8 @@ export const mapFrench: MapTexts = {
   'page.zoomIn': 'Zoom avant',
   'page.zoomOut': 'Zoom arrière',
   'page.north': 'N',
-  'page.atPickup': 'Au lieu de prise en charge',
-  'page.away':
+  'places.atPickup': 'Au lieu de prise en charge',
+  'places.away':
     'À {distance} {direction, select, n {au nord} ne {au nord-est} e {à l’est} se {au sud-est} s {au sud} sw {au sud-ouest} w {à l’ouest} other {au nord-ouest}} de la prise en charge',
   'page.expired': 'Ce lien n’est plus valable',
   'page.expired.text': 'La carte en direct est disponible jusqu’à 24 heures après la fin de la course.',

@@ -27,8 +27,8 @@ export const mapGerman: MapTexts = {
   'page.zoomIn': 'Vergrößern',
   'page.zoomOut': 'Verkleinern',
   'page.north': 'N',
-  'page.atPickup': 'Am Abholort',
-  'page.away':
+  'places.atPickup': 'Am Abholort',
+  'places.away':
     '{distance} {direction, select, n {nördlich} ne {nordöstlich} e {östlich} se {südöstlich} s {südlich} sw {südwestlich} w {westlich} other {nordwestlich}} des Abholorts',
   'page.expired': 'Dieser Link ist nicht mehr gültig',
   'page.expired.text': 'Eine Live-Karte ist bis 24 Stunden nach dem Ende der Fahrt verfügbar.',

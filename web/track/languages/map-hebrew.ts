@@ -26,8 +26,8 @@ export const mapHebrew: MapTexts = {
   'page.zoomIn': 'הגדלה',
   'page.zoomOut': 'הקטנה',
   'page.north': 'צ',
-  'page.atPickup': 'בנקודת האיסוף',
-  'page.away':
+  'places.atPickup': 'בנקודת האיסוף',
+  'places.away':
     '{distance} {direction, select, n {צפונית} ne {צפון־מזרחית} e {מזרחית} se {דרום־מזרחית} s {דרומית} sw {דרום־מערבית} w {מערבית} other {צפון־מערבית}} לנקודת האיסוף',
   'page.expired': 'הקישור הזה כבר לא תקף',
   'page.expired.text': 'מפה חיה זמינה עד 24 שעות אחרי סיום הנסיעה.',

@@ -26,8 +26,8 @@ export const mapPortuguese: MapTexts = {
   'page.zoomIn': 'Aproximar',
   'page.zoomOut': 'Afastar',
   'page.north': 'N',
-  'page.atPickup': 'No local de embarque',
-  'page.away':
+  'places.atPickup': 'No local de embarque',
+  'places.away':
     'A {distance} a {direction, select, n {norte} ne {nordeste} e {leste} se {sudeste} s {sul} sw {sudoeste} w {oeste} other {noroeste}} do embarque',
   'page.expired': 'Este link não é mais válido',
   'page.expired.text': 'O mapa ao vivo fica disponível até 24 horas depois do fim da viagem.',

@@ -26,8 +26,8 @@ export const mapSpanish: MapTexts = {
   'page.zoomIn': 'Acercar',
   'page.zoomOut': 'Alejar',
   'page.north': 'N',
-  'page.atPickup': 'En el punto de recogida',
-  'page.away':
+  'places.atPickup': 'En el punto de recogida',
+  'places.away':
     'A {distance} al {direction, select, n {norte} ne {noreste} e {este} se {sureste} s {sur} sw {suroeste} w {oeste} other {noroeste}} de la recogida',
   'page.expired': 'Este enlace ya no es válido',
   'page.expired.text': 'El mapa en vivo está disponible hasta 24 horas después del final del viaje.',
