@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { SessionModel } from '../../shared/accounts/session.ts';
-import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import type { NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
@@ -11,8 +11,8 @@ import { newRide, offerOn } from '../support/rides.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the test console in a browser', () => {
   const receiver = useReceiver();
@@ -20,18 +20,11 @@ describe('the test console in a browser', () => {
   const visitor = useVisitor(api);
   let key: NewKey;
   beforeEach(async () => {
-    key = await createKey(api.ctx.config, {
-      accountId: visitor.account._id,
-      name: 'Front desk',
-      mode: 'test',
-      webhookUrl: receiver.url,
-    });
+    key = await visitor.newKey('test', 'Front desk', receiver.url);
   });
-  afterEach(closeProfiles);
 
   const consoleUrl = () => `${api.url}/dashboard/console`;
-  const profile = (options: BrowserContextOptions = {}): Promise<BrowserContext> =>
-    openProfile(asVisitor(visitor, options));
+  const open = (url = consoleUrl(), options?: BrowserContextOptions) => openAs(visitor, url, options);
 
   /** Starts a ride on the page. Resolves with the ride's id. */
   async function start(page: Page, scenario: string): Promise<string> {
@@ -40,14 +33,14 @@ describe('the test console in a browser', () => {
     await page.waitForURL(/\/console\/ride_/);
     return page.url().split('/').at(-1) ?? '';
   }
-  const owner = () => ({ accountId: visitor.account._id });
-  const newTestRide = (keyId: string) => newRide(api.ctx, { ...owner(), keyId, mode: 'test', scenario: 'no_offers' });
+  const newTestRide = (keyId: string) =>
+    newRide(api.ctx, { accountId: visitor.account._id, keyId, mode: 'test', scenario: 'no_offers' });
   const entry = (page: Page, words: string | RegExp) => page.locator('.timeline .entry strong', { hasText: words });
   const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
 
   it('a place is chosen on the map, and the request shows it without the address of the former place', async () => {
-    const page = await openPage(await profile(), consoleUrl());
+    const page = await open();
     const pickup = page.getByRole('group', { name: 'Pickup' });
     await pickup.getByRole('button', { name: 'Choose on the map' }).click();
     const dialog = page.getByRole('dialog', { name: 'Choose on the map' });
@@ -63,7 +56,7 @@ describe('the test console in a browser', () => {
   });
 
   it('the console starts a ride and shows it to its end, with the answer to each event', async () => {
-    const page = await openPage(await profile(), consoleUrl());
+    const page = await open();
     await page.getByLabel('Fare in USD').fill('31.40');
     expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
     await start(page, 'default');
@@ -83,7 +76,7 @@ describe('the test console in a browser', () => {
   }).timeout(90_000);
 
   it('the focus stays on a button during updates, and moves to the offers when the button disappears', async () => {
-    const page = await openPage(await profile(), consoleUrl());
+    const page = await open();
     const rideId = await start(page, 'no_offers');
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await offerOn(api.ctx, rideId, { price: 40 });
@@ -92,7 +85,7 @@ describe('the test console in a browser', () => {
     await accept(page).nth(1).waitFor();
     expect(await focused()).to.include('$40.00');
     // Every open page of this ride shows the possible steps automatically.
-    const onlooker = await openPage(await profile(), page.url());
+    const onlooker = await open(page.url());
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await entry(page, 'Offer accepted').waitFor();
     expect(await focused()).to.equal('2 offers');
@@ -101,7 +94,7 @@ describe('the test console in a browser', () => {
 
   it('shows Start and the possible steps on a phone without scrolling', async () => {
     const size = { width: 360, height: 740 };
-    const page = await openPage(await profile({ viewport: size, hasTouch: true }), consoleUrl());
+    const page = await open(consoleUrl(), { viewport: size, hasTouch: true });
     const button = (name: string) => page.getByRole('button', { name });
     const bottomOf = async (name: string) => {
       const box = await button(name).boundingBox();
@@ -121,7 +114,7 @@ describe('the test console in a browser', () => {
   }).timeout(60_000);
 
   it('when the session ends, the page redirects to the sign-in page, and back afterwards', async () => {
-    const page = await openPage(await profile(), consoleUrl());
+    const page = await open();
     const rideId = await start(page, 'no_offers');
     const isSignIn = (url: string) => new URL(url).searchParams.get('next') === `/dashboard/console/${rideId}`;
     const signIn = page.waitForRequest((request) => isSignIn(request.url()));
@@ -150,7 +143,7 @@ describe('the test console in a browser', () => {
     const [offered, cancelled, silent] = [
       await newTestRide(key.keyId),
       await newTestRide(key.keyId),
-      await newTestRide((await createKey(api.ctx.config, { ...owner(), name: 'No URL', mode: 'test' })).keyId),
+      await newTestRide((await visitor.newKey('test', 'No URL')).keyId),
     ];
     for (const price of [24.5, 22, 31]) await offerOn(api.ctx, offered, { price });
     await offerOn(api.ctx, silent);
@@ -191,7 +184,7 @@ describe('the test console in a browser', () => {
     }
 
     it('the check sends nothing, and restores no secret after Back or a reload', async () => {
-      const page = await openPage(await profile(), signatureUrl());
+      const page = await open(signatureUrl());
       const requests: string[] = [];
       page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
       const sent = () => requests.filter((request) => !request.includes('/assets/'));
@@ -209,7 +202,7 @@ describe('the test console in a browser', () => {
     });
 
     it('the page reports a browser without cryptography', async () => {
-      const context = await profile();
+      const context = await openProfile(asVisitor(visitor));
       await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
       const page = await openPage(context, signatureUrl());
       await page.getByText('only on pages that were loaded over https').waitFor();

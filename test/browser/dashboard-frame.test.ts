@@ -1,12 +1,10 @@
+import { openAs } from './as-visitor.ts';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { keys } from '../../shared/keys/api-key.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { useVisitor } from '../support/dashboard.ts';
-import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, layoutShifts, openPage, openProfile } from './browser.ts';
+import { layoutShifts } from './browser.ts';
 
 const phone = { width: 360, height: 740 };
 const tabs = ['', '/keys', '/rides', '/deliveries', '/usage', '/console'];
@@ -14,10 +12,9 @@ const tabs = ['', '/keys', '/rides', '/deliveries', '/usage', '/console'];
 describe('the frame of the dashboard in a browser', () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
-  afterEach(closeProfiles);
 
-  const open = async (path: string, options: BrowserContextOptions = {}) =>
-    openPage(await openProfile(asVisitor(visitor, options)), `${api.url}/dashboard${path}`);
+  const open = (path: string, options: BrowserContextOptions = {}) =>
+    openAs(visitor, `${api.url}/dashboard${path}`, options);
 
   /** The places of the header, the title and the tabs. */
   const places = (page: Page) =>
@@ -37,7 +34,7 @@ describe('the frame of the dashboard in a browser', () => {
     ['a phone', phone],
   ] as const) {
     it(`stays in its place from page to page, with live and test data (${name})`, async () => {
-      await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Front desk', mode: 'test' });
+      await visitor.newKey();
       const page = await open('', { viewport });
       const first = await places(page);
       for (const tab of [...tabs.slice(1), '/account', '/rides?mode=test']) {
@@ -64,8 +61,7 @@ describe('the frame of the dashboard in a browser', () => {
   });
 
   it('fits every page into a window of 1,280 x 800 px at 200 % zoom', async () => {
-    const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Desk', mode: 'test' });
-    const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: visitor.account._id });
+    const { keyId, rideId } = await visitor.rideIn('bidding');
     const page = await open('', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 });
     for (const path of [...tabs, '/keys/new', `/keys/${keyId}`, `/rides/${rideId}`, `/rides/${rideId}/cancel`]) {
       await page.goto(`${api.url}/dashboard${path}`);
@@ -82,7 +78,7 @@ describe('the frame of the dashboard in a browser', () => {
   });
 
   it("shows times in the reader's zone, recent ones relative, with UTC as title and on focus", async () => {
-    const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Desk', mode: 'test' });
+    const { keyId } = await visitor.newKey();
     const set = (createdAt: Date) => keys.updateOne({ _id: keyId }, { $set: { createdAt } });
     await set(new Date('2025-02-03T04:05:06.789Z'));
     const page = await open(`/keys/${keyId}`);
@@ -106,7 +102,7 @@ describe('the frame of the dashboard in a browser', () => {
   });
 
   it('moves nothing while its script runs', async () => {
-    await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Front desk', mode: 'test' });
+    await visitor.newKey();
     const page = await open('/keys');
     for (const path of ['/keys', '/account']) {
       await page.goto(`${api.url}/dashboard${path}`, { waitUntil: 'networkidle' });

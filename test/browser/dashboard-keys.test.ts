@@ -2,28 +2,20 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import { createKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
+import { listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
-import { signedIn, type Visitor } from '../support/dashboard.ts';
-import { rideIn } from '../support/rides.ts';
+import { useVisitor } from '../support/dashboard.ts';
 import { realisticRide } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { type Look, lookAt } from './browser.ts';
 
 describe('the dashboard: keys, overview and account in a browser', () => {
   const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '5' });
-  let visitor: Visitor;
+  const visitor = useVisitor(api);
 
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
-  afterEach(closeProfiles);
-
-  const key = (mode: Mode, name: string, webhookUrl?: string) =>
-    createKey(api.ctx.config, { accountId: visitor.account._id, name, mode, webhookUrl });
-  const open = async (path: string, options: BrowserContextOptions = {}) =>
-    openPage(await openProfile(asVisitor(visitor, options)), api.url + path);
+  const open = (path: string, options: BrowserContextOptions = {}) =>
+    openAs(visitor, api.url + path, options);
   const look = (looks: Look[]) =>
     lookAt(
       api.url,
@@ -35,16 +27,16 @@ describe('the dashboard: keys, overview and account in a browser', () => {
   /** The keys of a typical account after some months. */
   async function fullAccount() {
     for (const name of ['Old kiosk', 'Pilot']) {
-      await revokeKey((await key('live', name)).keyId, { accountId: visitor.account._id });
+      await revokeKey((await visitor.newKey('live', name)).keyId, { accountId: visitor.account._id });
     }
-    const desk = await key('live', 'Front desk', 'https://hooks.seaview-hotel.example/rides/events?source=partner');
+    const desk = await visitor.newKey('live', 'Front desk', 'https://hooks.seaview-hotel.example/rides/events?source=partner');
     const others: [Mode, string, string?][] = [
       ['live', 'Concierge app', 'https://hooks.seaview-hotel.example/concierge'],
       ['test', 'Staging'],
       ['live', 'Night shift: a long name that somebody once pasted from a ticket, with its number 48213-B'],
       ['test', 'Continuous integration', 'https://ci.seaview-hotel.example/hook'],
     ];
-    for (const [mode, name, url] of others) await key(mode, name, url);
+    for (const other of others) await visitor.newKey(...other);
     const now = api.ctx.now();
     const daysAgo = (days: number) => new Date(now - days * 86_400_000);
     for (const [index, { _id, name }] of (await listKeys({ accountId: visitor.account._id })).entries()) {
@@ -90,7 +82,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const failing = { inRow: 12, since: new Date(api.ctx.now() - 7_000_000), at: new Date(), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
     for (const status of ['bidding', 'arrived', 'completed'] as const) {
-      await rideIn(api.ctx, status, { ...realisticRide(), accountId: visitor.account._id, keyId });
+      await visitor.rideIn(status, { ...realisticRide(), keyId });
     }
     const revoked = (await listKeys({ accountId: visitor.account._id })).find(({ revokedAt }) => revokedAt);
     await look([
@@ -153,8 +145,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
   });
 
   it('the page copies the key, disables a clicked button, and does not show the key after Back', async () => {
-    const profile = await openProfile(asVisitor(visitor, { permissions: ['clipboard-read', 'clipboard-write'] }));
-    const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
+    const page = await open('/dashboard/keys/new', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByLabel('Name').fill('Front desk');
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
@@ -181,7 +172,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const page = await open('/dashboard');
     const ticked = (count: number) =>
       page.waitForFunction((n) => document.querySelectorAll('.first-steps li.done').length === n, count);
-    const made = await key('test', 'Front desk');
+    const made = await visitor.newKey();
     await ticked(1);
     await clientOf(api.url, made.key).createRide();
     await ticked(2);

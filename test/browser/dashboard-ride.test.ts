@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { signedIn } from '../support/dashboard.ts';
-import { newDriver, offerOn, rideIn } from '../support/rides.ts';
+import { newDriver, offerOn } from '../support/rides.ts';
 import { attemptStates, realisticRide, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { lookAt } from './browser.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
@@ -20,34 +19,28 @@ const twoFrames = (page: Page) =>
 describe("a ride's page", () => {
   // No workers run, so no step of a ride happens automatically.
   const api = useTestApi();
-  afterEach(closeProfiles);
-
-  async function visitorWithKey() {
-    const visitor = await signedIn(api);
-    const owner = { accountId: visitor.account._id };
-    const { keyId, signingSecret } = await createKey(api.ctx.config, { ...owner, name: 'Front desk', mode: 'live' });
-    return { visitor, owner: { ...owner, keyId }, signingSecret };
-  }
 
   /** A ride with one event that did not arrive, and the URL of its page. */
   async function failedRide() {
-    const { visitor, owner, signingSecret } = await visitorWithKey();
+    const visitor = await signedIn(api);
+    const { keyId, signingSecret } = await visitor.newKey('live');
     const { delivered, failed } = attemptStates;
+    const owner = { keyId, accountId: visitor.account._id };
     const rideId = await rideWithAttempts(api.ctx, owner, 'driver_arriving', [delivered, delivered, failed]);
     return { visitor, rideId, signingSecret, url: `${api.url}/dashboard/rides/${rideId}` };
   }
 
   /** A bidding live ride with two offers, and the URL of its page. */
   async function biddingRide() {
-    const { visitor, owner } = await visitorWithKey();
-    const { rideId, offers } = await rideIn(api.ctx, 'bidding', { ...realisticRide(), ...owner });
-    return { visitor, rideId, offers, url: `${api.url}/dashboard/rides/${rideId}` };
+    const visitor = await signedIn(api);
+    const ride = await visitor.rideIn('bidding', realisticRide());
+    return { ...ride, visitor, url: api.url + ride.path };
   }
 
   it('opens timeline entries, and goes back, with only the keyboard and without loading a new page', async () => {
     const { visitor, url, rideId } = await failedRide();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     const title = page.locator('#detail-title');
     expect(await title.textContent()).to.match(/ride.status/);
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
@@ -76,7 +69,7 @@ describe("a ride's page", () => {
       { width: 360, height: 740 },
       { width: 1280, height: 800 },
     ]) {
-      const page = await openPage(await openProfile(asVisitor(visitor, { viewport })), `${url}?entry=created`);
+      const page = await openAs(visitor, `${url}?entry=created`, { viewport });
       const topOf = (selector: string) =>
         page.evaluate((one) => document.querySelector(one)?.getBoundingClientRect().top ?? Number.NaN, selector);
       for (const [entry, words] of [
@@ -103,7 +96,7 @@ describe("a ride's page", () => {
   it('shows the chosen entry and its details on a phone without scripts', async () => {
     const { visitor, url } = await failedRide();
     const options = { viewport: { width: 360, height: 740 }, javaScriptEnabled: false };
-    const page = await openPage(await openProfile(asVisitor(visitor, options)), url);
+    const page = await openAs(visitor, url, options);
     await page.getByRole('link', { name: /Ride requested/ }).click();
     await page.locator('#detail-title', { hasText: 'Ride requested' }).waitFor();
     const box = await page.locator('#entry-created > .entry').boundingBox();
@@ -112,7 +105,7 @@ describe("a ride's page", () => {
 
   it('follows a live ride without loading a new page, and keeps its map and the focus', async () => {
     const { visitor, rideId, offers, url } = await biddingRide();
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     await page.locator('#ride-map.leaflet-container').waitFor();
     await page.evaluate(() => {
       Object.assign(window, { firstMap: document.querySelector('#ride-map .leaflet-pane') });
@@ -140,7 +133,7 @@ describe("a ride's page", () => {
 
   it('a new offer moves no other offer, so that nobody accepts the wrong one', async () => {
     const { visitor, rideId, url } = await biddingRide();
-    const page = await openPage(await openProfile(asVisitor(visitor, phone)), url);
+    const page = await openAs(visitor, url, phone);
     const button = page.getByRole('button', { name: /^Accept the offer of Dana/ });
     const before = await button.boundingBox();
     await offerOn(api.ctx, rideId, { driver: newDriver({ name: 'Sam Ito' }), price: 19 });
@@ -150,7 +143,7 @@ describe("a ride's page", () => {
 
   it('a refused offer is explained, and the page then follows the ride at its own address', async () => {
     const { visitor, rideId, offers, url } = await biddingRide();
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     const offerId = offers[0]?.offerId ?? '';
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
     await page.evaluate((id) => {
@@ -165,7 +158,7 @@ describe("a ride's page", () => {
 
   it('the wheel over the map scrolls the page', async () => {
     const { visitor, url } = await biddingRide();
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     await page.locator('#ride-map.leaflet-container').waitFor();
     await page.locator('#ride-map').hover({ position: { x: 60, y: 60 } });
     await page.mouse.wheel(0, 200);
@@ -194,7 +187,7 @@ describe("a ride's page", () => {
     const header = signatureHeader(signingSecret, attempt?.body ?? '', Math.floor(Date.now() / 1_000));
     await attempts.updateOne({ _id: attempt?._id }, { $set: { 'headers.X-Service-Signature': header } });
     const url = `${api.url}/dashboard/deliveries/${attempt?._id}`;
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     await page.getByRole('link', { name: 'Check its signature' }).click();
     await page.getByLabel('Signing secret').fill(signingSecret);
     await page.getByRole('button', { name: 'Check', exact: true }).click();

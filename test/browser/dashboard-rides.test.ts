@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { audit, commandLine } from '../../shared/accounts/audit.ts';
-import type { Mode } from '../../shared/base/terms.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
@@ -13,16 +11,14 @@ import { signedIn, type Visitor } from '../support/dashboard.ts';
 import type { RideWish } from '../support/rides.ts';
 import { attemptStates, cityHall, nothingSent, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { type Look, lookAt } from './browser.ts';
+
+const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
 describe('the pages of rides and deliveries', () => {
   // No workers run, so every delivery stays as the test has stored it.
   const api = useTestApi();
-  afterEach(closeProfiles);
-
-  const newKey = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
-    createKey(api.ctx.config, { accountId: account._id, name, mode });
 
   const rideWith = (
     { account }: Visitor,
@@ -44,7 +40,7 @@ describe('the pages of rides and deliveries', () => {
       ['rides-empty', '/rides'],
       ['deliveries-empty', '/deliveries'],
     ]);
-    const [desk, ward] = [await newKey(visitor, 'Front desk'), await newKey(visitor, 'Night ward, building 4', 'test')];
+    const [desk, ward] = [await visitor.newKey('live'), await visitor.newKey('test', 'Night ward, building 4')];
     const { delivered, failed, timeout, blocked, no_url } = attemptStates;
     for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'cancelled'] as const) {
       await rideWith(visitor, desk.keyId, status, [delivered, delivered]);
@@ -80,7 +76,7 @@ describe('the pages of rides and deliveries', () => {
   it('an erased ride and a suspended account pass layout and accessibility checks', async () => {
     const visitor = await signedIn(api, 'night.desk@grand-hotel.example');
     const accountId = visitor.account._id;
-    const { keyId } = await newKey(visitor, 'Front desk');
+    const { keyId } = await visitor.newKey('live');
     const rideId = await rideWith(visitor, keyId, 'completed', Array(6).fill(attemptStates.delivered));
     await eraseRide(rideId);
     await suspendAccount(accountId);
@@ -106,7 +102,7 @@ describe('the pages of rides and deliveries', () => {
   /** Two rides, one of them with long texts, and one event that did not arrive. */
   async function listedRides() {
     const visitor = await signedIn(api);
-    const desk = await newKey(visitor, 'Night ward of the children’s hospital, building 4', 'test');
+    const desk = await visitor.newKey('test', 'Night ward of the children’s hospital, building 4');
     const { delivered, failed } = attemptStates;
     const long = 'Saint Bartholomew’s Rehabilitation and Convalescence Centre, 1,200 Kensington Boulevard, New York';
     await rideWith(visitor, desk.keyId, 'bidding', [delivered], { mode: 'test' });
@@ -121,14 +117,14 @@ describe('the pages of rides and deliveries', () => {
   /** A ride with a delivery of each outcome. */
   async function listedDeliveries() {
     const visitor = await signedIn(api);
-    const { keyId } = await newKey(visitor, 'Night ward of building 4');
+    const { keyId } = await visitor.newKey('live', 'Night ward of building 4');
     const rideId = await rideWith(visitor, keyId, 'completed', Object.values(attemptStates));
     return { visitor, rideId };
   }
 
   it('applies filters when they are chosen and keeps the focus, and goes back', async () => {
     const { visitor, url, rideId } = await listedRides();
-    const page = await openPage(await openProfile(asVisitor(visitor)), url);
+    const page = await openAs(visitor, url);
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
     const rows = page.locator('.table.rides tbody tr');
     await page.getByLabel('Status').selectOption('bidding');
@@ -156,7 +152,7 @@ describe('the pages of rides and deliveries', () => {
   for (const list of ['rides', 'deliveries']) {
     it(`shows the list of ${list} without clipping from 1,024 to 1,920 px`, async () => {
       const { visitor } = await listedRides();
-      const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/${list}`);
+      const page = await openAs(visitor, `${api.url}/dashboard/${list}`);
       for (const width of [1_024, 1_280, 1_920]) {
         await page.setViewportSize({ width, height: 800 });
         const clipped = await page.evaluate((table) => {
@@ -170,8 +166,7 @@ describe('the pages of rides and deliveries', () => {
 
     it(`shows each row of the list of ${list} as a card of three lines that is one link, on a phone`, async () => {
       const { visitor, rideId } = await (list === 'rides' ? listedRides() : listedDeliveries());
-      const options = asVisitor(visitor, { viewport: { width: 360, height: 740 }, hasTouch: true });
-      const page = await openPage(await openProfile(options), `${api.url}/dashboard/${list}`);
+      const page = await openAs(visitor, `${api.url}/dashboard/${list}`, phone);
       const cards = page.locator(`.table.${list} tbody tr`);
       for (const card of await cards.all()) expect((await card.boundingBox())?.height).to.be.within(44, 120);
       const card = cards.filter({ hasText: list === 'rides' ? 'Maximiliane' : '503' });
@@ -183,8 +178,7 @@ describe('the pages of rides and deliveries', () => {
 
   it('folds the filters on a phone, and keeps them open after a choice', async () => {
     const { visitor, url } = await listedRides();
-    const options = asVisitor(visitor, { viewport: { width: 360, height: 740 }, hasTouch: true });
-    const page = await openPage(await openProfile(options), url);
+    const page = await openAs(visitor, url, phone);
     expect(await page.getByLabel('Status').isVisible()).to.equal(false);
     const summary = page.locator('.filters-fold > summary');
     expect((await summary.boundingBox())?.height).to.be.at.least(44);
@@ -196,10 +190,10 @@ describe('the pages of rides and deliveries', () => {
 
   it('shows on the overview what has just happened, without a reload', async () => {
     const visitor = await signedIn(api);
-    const { keyId } = await newKey(visitor, 'Front desk');
+    const { keyId } = await visitor.newKey('live');
     const { delivered, failed } = attemptStates;
     const rideId = await rideWith(visitor, keyId, 'driver_arriving', [delivered, delivered, failed]);
-    const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard`);
+    const page = await openAs(visitor, `${api.url}/dashboard`);
     await page.getByText('1 event did not arrive').waitFor();
     const row = page.locator('#under-way .table.rides tr', { hasText: 'driver arriving' });
     await row.getByRole('link', { name: 'Ada Lovelace' }).focus();

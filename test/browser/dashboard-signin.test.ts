@@ -10,14 +10,13 @@ import { mails } from '../../shared/mail/mail-row.ts';
 import { codeSentTo, linkSentTo, someone, wrongCode } from '../support/mails.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
-import { closeProfiles, lookAround, lookAt, openPage, openProfile } from './browser.ts';
+import { lookAround, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('sign-in to the dashboard', () => {
   const api = useTestApi();
   const dev = useStarted(() => serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)])));
   // All browsers of a test share one client address.
   beforeEach(() => LimitModel.deleteMany({}));
-  afterEach(closeProfiles);
   const devUrl = () => `http://127.0.0.1:${dev.port}`;
   const dashboard = '/dashboard';
   const open = async () => openPage(await openProfile(), api.url + dashboard);

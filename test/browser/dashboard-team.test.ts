@@ -6,12 +6,11 @@ import { someone } from '../support/mails.ts';
 import { useTestApi } from '../support/service.ts';
 import { memberOf, newInvitation, newMember } from '../support/team.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
+import { type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the team in a browser', () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
-  afterEach(closeProfiles);
 
   const teamUrl = () => `${api.url}/dashboard/team`;
 

@@ -2,14 +2,14 @@ import path from 'node:path';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../shared/base/terms.ts';
-import { createKey, revokeKey } from '../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../shared/usage/statement-parts.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { useTestApi } from '../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../support/usage.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, expectNotTooWide, type Look, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt, type UsageKey } from '../support/usage.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { expectNotTooWide, type Look, lookAt, shotFolder } from './browser.ts';
 
 const now = at('2026-11-21 12:00');
 
@@ -19,16 +19,11 @@ describe('the dashboard: usage in a browser', () => {
   before(() => {
     api.ctx.now = () => now.getTime();
   });
-  afterEach(closeProfiles);
 
-  const cookies = () => asVisitor(visitor);
-  const open = async (page: string, options: BrowserContextOptions = {}) =>
-    openPage(await openProfile({ ...cookies(), ...options }), `${api.url}/dashboard/usage${page}`);
+  const open = (page: string, options?: BrowserContextOptions) =>
+    openAs(visitor, `${api.url}/dashboard/usage${page}`, options);
 
-  async function key(name: string, mode: Mode = 'live'): Promise<UsageKey> {
-    const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name, mode });
-    return { accountId: visitor.account._id, keyId, mode };
-  }
+  const key = (name: string, mode: Mode = 'live') => newKey({ accountId: visitor.account._id, name, mode });
 
   /** The keys and rides of a typical account after some months. */
   async function fullAccount(): Promise<void> {
@@ -109,7 +104,7 @@ describe('the dashboard: usage in a browser', () => {
     it(`the usage of ${title} passes layout and accessibility checks`, async () => {
       await prepareAccount();
       const pages = states.map(([name, path, prepare]): Look => [`usage-${name}`, `/dashboard/usage${path}`, prepare]);
-      await lookAt(api.url, pages, cookies());
+      await lookAt(api.url, pages, asVisitor(visitor));
     });
   }
 

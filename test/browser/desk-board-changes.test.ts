@@ -2,26 +2,23 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../shared/accounts/session.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
-import { newFormId, signedIn } from '../support/dashboard.ts';
+import { newFormId, signedIn, type Visitor } from '../support/dashboard.ts';
 import { newDesk } from '../support/desk.ts';
 import { newRide, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, openPage, openProfile, seriousFindings } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { openPage, openProfile, seriousFindings } from './browser.ts';
 
 describe('an open board whose account, key or session changes', () => {
   const api = useTestApi();
-  afterEach(closeProfiles);
 
   const path = '/dashboard/desk';
   const rideNamed = (page: Page, name: string) => page.locator('#board-list > li', { hasText: name });
   const named = (name: string) => ({ passenger: { name } });
   /** Gives the desk a test key, under which a ride is open. */
-  async function chooseTestKey({ accountId }: { accountId: string }): Promise<void> {
-    const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Try out', mode: 'test' });
-    await newRide(api.ctx, { accountId, keyId, mode: 'test', ...named('Test ride') });
-    await chooseDeskKey(accountId, newFormId(), keyId);
+  async function chooseTestKey(visitor: Visitor): Promise<void> {
+    const { keyId } = await visitor.rideIn('bidding', { mode: 'test', scenario: 'no_offers', ...named('Test ride') });
+    await chooseDeskKey(visitor.account._id, newFormId(), keyId);
   }
 
   it('reloads when the desk gets another key, on a wall too, and never mixes test rides with live ones', async () => {
@@ -33,7 +30,7 @@ describe('an open board whose account, key or session changes', () => {
       await rideNamed(page, 'Live ride').waitFor();
       expect(await page.locator('.test-band').count()).to.equal(0);
     }
-    await chooseTestKey(owner);
+    await chooseTestKey(visitor);
     for (const page of pages) {
       await rideNamed(page, 'Test ride').waitFor();
       await page.locator('.test-band').first().waitFor();
@@ -43,18 +40,18 @@ describe('an open board whose account, key or session changes', () => {
 
   it('follows the rides as soon as a desk without a key gets one', async () => {
     const visitor = await signedIn(api);
-    const page = await openPage(await openProfile(asVisitor(visitor)), api.url + path);
+    const page = await openAs(visitor, api.url + path);
     await rideNamed(page, 'The desk has no key').waitFor();
-    await chooseTestKey({ accountId: visitor.account._id });
+    await chooseTestKey(visitor);
     await rideNamed(page, 'Test ride').waitFor();
   });
 
   it('keeps what is typed when the desk gets another key, and says that the rides are of the previous one', async () => {
     const { visitor, owner } = await newDesk(api);
     await newRide(api.ctx, { ...owner, ...named('Live ride') });
-    const page = await openPage(await openProfile(asVisitor(visitor)), api.url + path);
+    const page = await openAs(visitor, api.url + path);
     await page.getByLabel('Passenger', { exact: true }).fill('Ada Lovelace');
-    await chooseTestKey(owner);
+    await chooseTestKey(visitor);
     await page.getByRole('alert').filter({ hasText: 'another key for the desk, was chosen' }).waitFor();
     expect(await page.getByText('Nothing needs you').isVisible()).to.equal(false);
     expect(await rideNamed(page, 'Test ride').count()).to.equal(0);

@@ -7,8 +7,8 @@ import { scaled } from '../support/machine-speed.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile, seriousFindings, setHidden } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { type Look, lookAt, openPage, openProfile, seriousFindings, setHidden } from './browser.ts';
 import { areClear } from './live-map.ts';
 
 type Desk = Awaited<ReturnType<typeof newDesk>>;
@@ -17,13 +17,12 @@ describe("a desk's board in a browser", () => {
   // No workers run, so no step of a ride happens automatically.
   const api = useTestApi();
   const realNow = () => Date.now();
-  afterEach(async () => {
+  afterEach(() => {
     api.ctx.now = realNow;
-    await closeProfiles();
   });
 
-  const open = async ({ visitor }: Pick<Desk, 'visitor'>, query = '', options = {}) =>
-    openPage(await openProfile(asVisitor(visitor, options)), `${api.url}/dashboard/desk${query}`);
+  const open = ({ visitor }: Pick<Desk, 'visitor'>, query = '', options = {}) =>
+    openAs(visitor, `${api.url}/dashboard/desk${query}`, options);
   const rideNamed = (page: Page, name: string) => page.locator('#board-list > li', { hasText: name });
   const named = (name: string) => ({ passenger: { name } });
   const summary = (page: Page, text: string) => page.locator('#board-summary', { hasText: text }).waitFor();
@@ -314,7 +313,7 @@ describe("a desk's board in a browser", () => {
     const desk = await newDesk(api);
     const { rideId } = await rideIn(api.ctx, 'completed', { ...desk.owner, ...named('Ada Lovelace') });
     const url = `${api.url}/dashboard/rides/${rideId}/receipt`;
-    const page = await openPage(await openProfile(asVisitor(desk.visitor, { timezoneId: 'Asia/Kolkata' })), url);
+    const page = await openAs(desk.visitor, url, { timezoneId: 'Asia/Kolkata' });
     const { statusAt } = await storedRide(rideId);
     const end = statusAt.toLocaleTimeString('en-US', { timeZone: 'America/New_York', timeStyle: 'short' });
     await page

@@ -6,18 +6,17 @@ import { signedIn } from '../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../support/operator-server.ts';
 import { deskPath, useTestDesk } from '../support/test-desk.ts';
 import { until } from '../support/until.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAround, lookAt, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { type Look, lookAround, lookAt } from './browser.ts';
 
 describe('the desk in a browser', () => {
   const geocoder = useGeocoder();
   const { api, visitor, book } = useTestDesk(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
   beforeEach(() => geocoder.answerWith(answerByPath));
-  afterEach(closeProfiles);
 
   const deskUrl = () => api.url + deskPath;
   const open = async (options: BrowserContextOptions = {}, url = deskUrl()) =>
-    openPage(await openProfile(asVisitor(visitor, options)), url);
+    openAs(visitor, url, options);
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
   const focusedName = (page: Page) => page.evaluate(() => (document.activeElement as HTMLInputElement).name);
   const lastRide = () => rides.findOne({ accountId: visitor.account._id }, { sort: { _id: -1 } });

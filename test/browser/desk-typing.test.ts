@@ -1,23 +1,21 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { addPlace } from '../../shared/accounts/desk.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newFormId } from '../support/dashboard.ts';
 import { answerByPath, useGeocoder } from '../support/operator-server.ts';
 import { deskPath, useTestDesk } from '../support/test-desk.ts';
-import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, lookAround, openPage, openProfile } from './browser.ts';
+import { asVisitor, openAs } from './as-visitor.ts';
+import { lookAround, openPage, openProfile } from './browser.ts';
 
 describe('typing at the desk in a browser', () => {
   const geocoder = useGeocoder();
   const { api, visitor, book } = useTestDesk(() => ({ GEOCODER_URL: `${geocoder.origin}/search` }));
   beforeEach(() => geocoder.answerWith(answerByPath));
-  afterEach(closeProfiles);
 
   const deskUrl = () => api.url + deskPath;
-  const open = async (options: BrowserContextOptions = {}, query = '') =>
-    openPage(await openProfile(asVisitor(visitor, options)), deskUrl() + query);
+  const open = (options: BrowserContextOptions = {}, query = '') =>
+    openAs(visitor, deskUrl() + query, options);
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
   const bookedRides = () => rides.countDocuments({ accountId: visitor.account._id });
 
@@ -130,7 +128,7 @@ describe('typing at the desk in a browser', () => {
 
   it('a form of a desk that books with another key in the meantime is answered with the whole page', async () => {
     const page = await open();
-    const live = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Live', mode: 'live' });
+    const live = await visitor.newKey('live');
     // The page reloads itself when the key changes, unless a person has typed.
     await field(page, 'To').fill('Penn Station');
     await field(page, 'Fare').fill('20');

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { useTestApi } from '../support/service.ts';
-import { closeProfiles, layoutShifts, lookAround, openPage, openProfile } from './browser.ts';
+import { layoutShifts, lookAround, openPage, openProfile } from './browser.ts';
 
 describe('the documentation in a browser', () => {
   const api = useTestApi();
-  afterEach(closeProfiles);
 
   it('the skip link and the anchors work with only the keyboard', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);

@@ -6,7 +6,7 @@ import type { Answer } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch } from '../support/drivers.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { closeProfiles, openPage, openProfile } from './browser.ts';
+import { openPage, openProfile } from './browser.ts';
 
 export const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
@@ -58,7 +58,6 @@ export function useDrivers(settings?: Parameters<typeof useTestApi>[0]) {
   before(async () => {
     await LimitModel.deleteMany({});
   });
-  afterEach(closeProfiles);
 
   /** A driver's phone, signed in. */
   async function phoneOf({ driverId, key }: GatewayDriver, options: BrowserContextOptions) {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { BrowserServer } from 'playwright-core';
-import { disconnectBrowser, launchBrowser, shotFolder } from './browser.ts';
+import { closeProfiles, disconnectBrowser, launchBrowser, shotFolder } from './browser.ts';
 import { ensureChromium } from './install-chromium.ts';
 
 let server: BrowserServer;
@@ -17,5 +17,5 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await server?.close();
 }
 
-/** Runs in each of mocha's processes, after each test file. */
-export const mochaHooks = { afterAll: disconnectBrowser };
+/** Runs in each of mocha's processes, after each test and after each test file. */
+export const mochaHooks = { afterEach: closeProfiles, afterAll: disconnectBrowser };

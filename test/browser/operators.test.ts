@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { opsToken, startTestOperators } from '../support/operators.ts';
 import { newRide } from '../support/rides.ts';
 import { useStarted } from '../support/use-started.ts';
-import { closeProfiles, lookAround, openPage, openProfile } from './browser.ts';
+import { lookAround, openPage, openProfile } from './browser.ts';
 
 describe('the operators’ pages', () => {
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
@@ -10,7 +10,6 @@ describe('the operators’ pages', () => {
   before(async () => {
     rideId = await newRide(operators.ctx, { mode: 'test' });
   });
-  afterEach(closeProfiles);
 
   it('the keyboard suffices to see the queues and the banner, without requests to other hosts', async () => {
     for (const viewport of [

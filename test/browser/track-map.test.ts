@@ -6,7 +6,7 @@ import type { Client } from '../support/client.ts';
 import { endedAgo } from '../support/rated-rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
-import { closeProfiles, lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
+import { lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
 import {
   areClear,
   areInView,
@@ -31,7 +31,6 @@ describe('the map of a ride', () => {
   before(async () => {
     partner = await api.partner('test');
   });
-  afterEach(closeProfiles);
   const newMap = (fields?: object) => rideWithMap(api, partner, 'no_offers', fields);
 
   for (const [name, screen] of Object.entries({ phone, phoneOnItsSide, desktop })) {
@@ -270,7 +269,6 @@ describe('the live map with tiles', () => {
     TILE_URL: `http://${tiles.host}/{z}/{x}/{y}.svg`,
     TILE_ATTRIBUTION: 'Test tiles',
   }));
-  afterEach(closeProfiles);
 
   for (const [name, screen] of Object.entries({ phone, desktop })) {
     it(`passes accessibility checks, with the attribution clear of the sheet (${name})`, async () => {
@@ -289,7 +287,6 @@ describe('the live map with tiles', () => {
 describe('the live map with streets', () => {
   const file = useStarted(async () => ({ path: await streetTiles(), close: () => undefined }));
   const api = useTestApi(() => ({ TILE_URL: file.path, SIMULATION_SPEED: '0.05' }));
-  afterEach(closeProfiles);
   const across = { pickup: { lat: 57.7005, lng: 11.9526 }, destination: { lat: 57.7072, lng: 11.9385 } };
 
   it('draws them in the colours of the page, within 120 kB of our files and 100 kB of tiles', async () => {
@@ -353,7 +350,6 @@ for (const [name, path] of Object.entries({ images: '{z}/{x}/{y}.png', streets: 
       TILE_URL: `http://127.0.0.1:1/${path}`,
       TILE_ATTRIBUTION: '© OpenStreetMap contributors',
     });
-    afterEach(closeProfiles);
 
     it('is the map without tiles after 2 s: a grid with scale and north, and no broken image', async () => {
       const { url } = await rideWithMap(api, await api.partner('test'));

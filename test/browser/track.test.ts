@@ -6,7 +6,7 @@ import type { Client } from '../support/client.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { endedAgo } from '../support/rated-rides.ts';
 import { useTestService } from '../support/workers.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile, setHidden } from './browser.ts';
+import { type Look, lookAt, openPage, openProfile, setHidden } from './browser.ts';
 import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
 
 describe('the live map', () => {
@@ -16,7 +16,6 @@ describe('the live map', () => {
   before(async () => {
     partner = await api.partner('test');
   });
-  afterEach(closeProfiles);
 
   const newMap = (scenario?: string, fields?: object) => rideWithMap(api, partner, scenario, fields);
 

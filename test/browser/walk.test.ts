@@ -11,7 +11,7 @@ import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { useStarted } from '../support/use-started.ts';
 import { asVisitor } from './as-visitor.ts';
-import { closeProfiles, type Look, lookAt, openPage, openProfile } from './browser.ts';
+import { type Look, lookAt, openPage, openProfile } from './browser.ts';
 import { heading, signIn } from './drive-phones.ts';
 
 /** Control characters, and characters that change the direction of the text around them. */
@@ -23,7 +23,6 @@ describe('a walk through every page', function () {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
-  afterEach(closeProfiles);
 
   /** Checks pages on each screen, as the person to whom the options belong. */
   function walk(origin: string, paths: string[], options: BrowserContextOptions = {}): Promise<void> {

@@ -1,7 +1,6 @@
 import { AccountModel } from '../../shared/accounts/account.ts';
 import { startSession } from '../../shared/accounts/session.ts';
 import type { Mode } from '../../shared/base/terms.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { signedIn, type Visitor, visitorOf } from './dashboard.ts';
 import type { TestApi } from './service.ts';
 
@@ -9,7 +8,7 @@ import type { TestApi } from './service.ts';
 export async function newDesk(api: TestApi, mode: Mode = 'live') {
   const visitor = await signedIn(api);
   const accountId = visitor.account._id;
-  const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode });
+  const { keyId } = await visitor.newKey(mode);
   await AccountModel.updateOne({ _id: accountId }, { $set: { deskKeyId: keyId } });
   return {
     visitor,

@@ -4,7 +4,6 @@ import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { newAccountId, newEndpointId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { addEndpoint } from '../../shared/keys/manage-endpoints.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';
 import { signedIn, type Visitor } from './dashboard.ts';
@@ -42,12 +41,7 @@ export interface HostileAccount {
 export async function hostileAccount(api: TestApi, text = markup): Promise<HostileAccount> {
   const visitor = await signedIn(api, `${markup}${newAccountId()}@partner.example`);
   const { account } = visitor;
-  const { keyId, key } = await createKey(api.ctx.config, {
-    accountId: account._id,
-    name: markup,
-    mode: 'test',
-    webhookUrl: markupUrl,
-  });
+  const { keyId, key } = await visitor.newKey('test', markup, markupUrl);
   // Forms and commands refuse such names. Pages and mails are safe even so.
   await keys.updateOne({ _id: keyId }, { $set: { name: text } });
   await AccountModel.updateOne({ _id: account._id }, { $set: { deskKeyId: keyId, name: text } });

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { auditOf } from '../../shared/accounts/audit.ts';
-import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from './client.ts';
 import { type PageAnswer, useVisitor } from './dashboard.ts';
 import { useTestApi } from './service.ts';
@@ -16,8 +14,6 @@ export function useKeyPages() {
   const textOf = (html: string, testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
   const create = (fields: Record<string, string> = {}) =>
     visitor.post('/dashboard/keys', { name: 'Front desk', mode: 'test', ...fields });
-  const ownKey = (mode: Mode = 'test', webhookUrl?: string) =>
-    createKey(api.ctx.config, { ...owner(), name: 'Front desk', mode, webhookUrl });
   const audited = async () => (await auditOf(visitor.account._id, 100)).map(({ action }) => action).reverse();
   const isAlive = async (key: string) => (await clientOf(api.url, key).get('')).status === 200;
   const stored = (keyId: string) => keys.findOne({ _id: keyId });
@@ -35,5 +31,5 @@ export function useKeyPages() {
     expect(html).to.match(new RegExp(`<input id="${field}"[^>]* ${value}`));
   }
 
-  return { api, visitor, owner, textOf, create, ownKey, audited, isAlive, stored, expectFault };
+  return { api, visitor, owner, textOf, create, audited, isAlive, stored, expectFault };
 }

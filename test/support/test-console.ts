@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import type { Mode } from '../../shared/base/terms.ts';
-import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import type { NewKey } from '../../shared/keys/manage-keys.ts';
 import { firstValues } from '../../web/kit/ride-request.ts';
-import { useVisitor, type Visitor } from './dashboard.ts';
-import { newRide } from './rides.ts';
+import { useVisitor } from './dashboard.ts';
 import { useTestApi } from './service.ts';
 
 export const base = '/dashboard/console';
@@ -14,11 +12,8 @@ export function useTestConsole() {
   const visitor = useVisitor(api);
   const key = {} as NewKey;
   beforeEach(async () => {
-    Object.assign(key, await keyOf(visitor));
+    Object.assign(key, await visitor.newKey());
   });
-
-  const keyOf = ({ account }: Visitor, mode: Mode = 'test', name = 'Front desk') =>
-    createKey(api.ctx.config, { accountId: account._id, name, mode });
 
   const fields = (changes: Record<string, string> = {}) => ({
     ...firstValues,
@@ -34,8 +29,5 @@ export function useTestConsole() {
     return /^\/dashboard\/console\/(ride_\w+)$/.exec(headers.get('location') ?? '')?.[1] ?? '';
   }
 
-  const newTestRide = (owner: Visitor, keyId: string, mode: Mode = 'test') =>
-    newRide(api.ctx, { keyId, mode, accountId: owner.account._id, scenario: 'no_offers' });
-
-  return { api, visitor, key, keyOf, fields, started, newTestRide };
+  return { api, visitor, key, fields, started };
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
-import type { Mode } from '../../shared/base/terms.ts';
-import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import type { NewKey } from '../../shared/keys/manage-keys.ts';
 import { newFormId, useVisitor, type Visitor } from './dashboard.ts';
 import { type Given, useTestApi } from './service.ts';
 
@@ -17,12 +16,9 @@ export function useTestDesk(given: Given = {}) {
   const visitor = useVisitor(api);
   const key = {} as NewKey;
   beforeEach(async () => {
-    Object.assign(key, await keyOf(visitor));
+    Object.assign(key, await visitor.newKey());
     await setUpDesk(visitor, key.keyId);
   });
-
-  const keyOf = ({ account }: Visitor, mode: Mode = 'test', name = 'Front desk') =>
-    createKey(api.ctx.config, { accountId: account._id, name, mode });
 
   const fields = (changes: Record<string, string> = {}) => ({ ...bookingFields, key: key.keyId, ...changes });
 
@@ -33,7 +29,7 @@ export function useTestDesk(given: Given = {}) {
     return /^\/dashboard\/desk\?booked=(ride_\w+)$/.exec(headers.get('location') ?? '')?.[1] ?? '';
   }
 
-  return { api, visitor, key, keyOf, fields, book };
+  return { api, visitor, key, fields, book };
 }
 
 /** The fields that the booking form sends without scripts, except the key. */

@@ -4,7 +4,6 @@ import { runProgram } from '../../../cli/run-program.ts';
 import { audit, auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { newAccountId, sha256 } from '../../../shared/base/ids.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { browserName } from '../../../web/dashboard/start-session.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
@@ -100,11 +99,7 @@ describe('the dashboard: account', () => {
 
   it('the audit list shows each action with key, actor and client address, newest first', async () => {
     const from = { 'x-forwarded-for': '203.0.113.7' };
-    const { keyId } = await createKey(api.ctx.config, {
-      accountId: visitor.account._id,
-      name: 'Front desk',
-      mode: 'test',
-    });
+    const { keyId } = await visitor.newKey();
     const at = `/dashboard/keys/${keyId}`;
     await visitor.post(`${at}/webhook-url`, { webhookUrl: 'https://partner.example/' }, from);
     await visitor.post(`${at}/signing-secret`, {}, from);

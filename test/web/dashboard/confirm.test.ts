@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { type CurrentSession, confirmSession, SessionModel } from '../../../shared/accounts/session.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
@@ -15,8 +14,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
   let key: { keyId: string };
 
   beforeEach(async () => {
-    const account = { accountId: visitor.account._id };
-    key = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' });
+    key = await visitor.newKey();
     browser = plainBrowser(api);
     browser.cookies.set('session', visitor.cookie.replace('session=', ''));
   });

@@ -10,7 +10,7 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('a ride of the test console', () => {
-  const { api, visitor, keyOf, fields, started, newTestRide } = useTestConsole();
+  const { api, visitor, fields, started } = useTestConsole();
   const audited = async (rideId: string) =>
     (await auditOf(visitor.account._id, 20)).flatMap(({ action, about }) => (about === rideId ? action : []));
 
@@ -99,7 +99,7 @@ describe('a ride of the test console', () => {
   });
 
   it('every route answers the same 404 for a live ride as for an unknown one', async () => {
-    const live = await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
+    const { rideId: live } = await visitor.rideIn('bidding');
     const answers: PageAnswer[] = [];
     for (const id of [live, 'ride_unknown']) {
       for (const path of ['', '/state', '/events']) answers.push(await visitor.get(`${base}/${id}${path}`));
@@ -113,8 +113,7 @@ describe('a ride of the test console', () => {
   });
 
   it('starting a ride answers the same 404 for a key of another account as for an unknown key', async () => {
-    const other = await signedIn(api);
-    const foreign = await keyOf(other);
+    const foreign = await (await signedIn(api)).newKey();
     const answers = [
       await visitor.post(base, fields({ key: foreign.keyId })),
       await visitor.post(base, fields({ key: newKeyId() })),

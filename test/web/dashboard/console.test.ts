@@ -8,7 +8,7 @@ import { storedRide } from '../../support/stored-rides.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('starting a ride in the test console', () => {
-  const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
+  const { api, visitor, key, fields, started } = useTestConsole();
 
   it('the form creates a ride with its scenario, and shows the ride', async () => {
     const rideId = await started({ fare: '31.40', pickupAddress: ' 1 Main Street ', scenario: 'no_auto_accept' });
@@ -22,10 +22,10 @@ describe('starting a ride in the test console', () => {
   });
 
   it('the form lists only active test keys, the newest preselected, or links to the form of a new key', async () => {
-    await keyOf(visitor, 'live', 'Live key');
-    const revoked = await keyOf(visitor, 'test', 'Old key');
+    await visitor.newKey('live', 'Live key');
+    const revoked = await visitor.newKey('test', 'Old key');
     await revokeKey(revoked.keyId, 'anyone');
-    const newest = await keyOf(visitor, 'test', 'New key');
+    const newest = await visitor.newKey('test', 'New key');
     const { html } = await visitor.get(base);
     const options = [...html.matchAll(/<option value="(key_\w+)"( selected)?/g)].map(([, id, chosen]) => [
       id,
@@ -40,7 +40,7 @@ describe('starting a ride in the test console', () => {
   });
 
   it('the form preselects the key and the scenario of the URL', async () => {
-    await keyOf(visitor, 'test', 'Newer');
+    await visitor.newKey('test', 'Newer');
     const { html } = await visitor.get(`${base}?key=${key.keyId}&scenario=stalls`);
     expect(html).to.match(new RegExp(`<option value="${key.keyId}" selected`));
     expect(html).to.match(/value="stalls" checked/);
@@ -76,8 +76,8 @@ describe('starting a ride in the test console', () => {
   });
 
   it('an unknown scenario, a live key and a revoked key each get an error that names the fault', async () => {
-    const live = await keyOf(visitor, 'live');
-    const revoked = await keyOf(visitor);
+    const live = await visitor.newKey('live');
+    const revoked = await visitor.newKey();
     await revokeKey(revoked.keyId, 'anyone');
     for (const [changes, words] of [
       [{ scenario: 'nope' }, 'Choose a scenario'],
@@ -135,7 +135,7 @@ describe('starting a ride in the test console', () => {
   });
 
   it('lists the newest test rides of the account, with links to their pages', async () => {
-    await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
+    await visitor.rideIn('bidding');
     const rideIds: string[] = [];
     for (let made = 0; made < 6; made++) rideIds.unshift(await started({ reference: `RES-${made}` }));
     const { html } = await visitor.get(base);

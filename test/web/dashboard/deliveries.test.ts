@@ -1,20 +1,16 @@
 import { expect } from 'chai';
 import { newAttemptId } from '../../../shared/base/ids.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
-import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's deliveries", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
 
-  const newKey = ({ account }: Visitor) =>
-    createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
   /** Stores attempts of the visitor's account, one second apart. Resolves with their ids, newest first. */
   const attemptsOf = async ({ account }: Visitor, changes: Partial<AttemptRecord>[], startMs?: number) =>
     (
@@ -45,7 +41,7 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('the list filters deliveries by key, outcome, event and time from the URL', async () => {
-    const { keyId } = await newKey(visitor);
+    const { keyId } = await visitor.newKey('live');
     const start = Date.parse('2026-03-04T05:06:00Z');
     const changes = [
       { keyId },
@@ -84,13 +80,13 @@ describe("the dashboard's deliveries", () => {
 
   it('the page suggests the next action if the account has no deliveries', async () => {
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create key');
-    await newKey(visitor);
+    await visitor.newKey('live');
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set webhook URL');
   });
 
   it('keys of another account get the 404 of an unknown delivery', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
-    const { keyId } = await newKey(owner);
+    const { keyId } = await owner.newKey('live');
     await attemptsOf(owner, [{ keyId }]);
     const unknown = await stranger.get(`/dashboard/deliveries/${newAttemptId(Date.now())}`);
     expect(unknown.status).to.equal(404);
@@ -151,7 +147,7 @@ describe("the dashboard's deliveries", () => {
     const path = '/dashboard/deliveries/send-again';
 
     it('"Resend failed events" names the missing fields and keeps the typed values', async () => {
-      const { keyId } = await newKey(visitor);
+      const { keyId } = await visitor.newKey('live');
       const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
       expect(status).to.equal(422);
       expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
@@ -162,7 +158,7 @@ describe("the dashboard's deliveries", () => {
     });
 
     it('"Resend failed events" shows the number of resent events', async () => {
-      const { keyId } = await newKey(visitor);
+      const { keyId } = await visitor.newKey('live');
       const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
       expect(status).to.equal(303);
       const there = headers.get('location') ?? '';
@@ -173,7 +169,7 @@ describe("the dashboard's deliveries", () => {
     });
 
     it('"Resend failed events" is above the list, and open if the list shows what was not delivered', async () => {
-      const { keyId } = await newKey(visitor);
+      const { keyId } = await visitor.newKey('live');
       await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
       const list = (await visitor.get('/dashboard/deliveries')).html;
       expect(list.indexOf('Resend failed events')).to.be.within(1, list.indexOf('<table'));
@@ -185,8 +181,8 @@ describe("the dashboard's deliveries", () => {
     });
 
     it('"Resend failed events" resends what has failed in a period', async () => {
-      const { keyId } = await newKey(visitor);
-      const { rideId } = await rideIn(api.ctx, 'driver_arriving', { keyId, accountId: visitor.account._id });
+      const { keyId } = await visitor.newKey('live');
+      const { rideId } = await visitor.rideIn('driver_arriving', { keyId });
       const hourMs = 3_600_000;
       const failed = (hoursAgo: number) => ({
         outcome: 'failed' as const,

@@ -10,11 +10,11 @@ import { mailsTo } from '../../support/mails.ts';
 import { testConfig } from '../../support/service.ts';
 
 describe('the dashboard: the secrets of a key', () => {
-  const { api, visitor, owner, textOf, ownKey, audited, isAlive, stored } = useKeyPages();
+  const { api, visitor, owner, textOf, audited, isAlive, stored } = useKeyPages();
 
   describe('rotation', () => {
     it('a rotation asks for confirmation, then replaces the key at once and shows the new one once', async () => {
-      const { keyId, key } = await ownKey('live');
+      const { keyId, key } = await visitor.newKey('live');
       const asked = await visitor.get(`/dashboard/keys/${keyId}/rotate`);
       expect(asked.html)
         .to.include('Rotate this key?')
@@ -35,7 +35,7 @@ describe('the dashboard: the secrets of a key', () => {
     });
 
     it('a repeated rotation form shows the key only in the same session, and only until the next rotation', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       const formId = newFormId();
       const rotate = (by = visitor, fields = {}) => by.post(`/dashboard/keys/${keyId}/rotate`, fields);
       const first = textOf((await rotate(visitor, { formId })).html, 'new-key') ?? '';
@@ -52,7 +52,7 @@ describe('the dashboard: the secrets of a key', () => {
     });
 
     it('a repeated rotation form shows the key if SECRETS_KEY got a new first key, but not if the old one is gone', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       const formId = newFormId();
       const first = textOf((await visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId })).html, 'new-key');
       const [old, newer] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64'));
@@ -68,7 +68,7 @@ describe('the dashboard: the secrets of a key', () => {
     });
 
     it('only one of several concurrent forms rotates a key, and the others get a 409', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       const answers = await Promise.all([1, 2, 3].map(() => visitor.post(`/dashboard/keys/${keyId}/rotate`)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
       const shown = answers.flatMap(({ html }) => textOf(html, 'new-key') ?? []);
@@ -85,7 +85,7 @@ describe('the dashboard: the secrets of a key', () => {
       ['roll-secret', 'signing-secret', 'rolledAt'],
     ] as const) {
       it(`the form of ${path} works after the clock was set back an hour`, async () => {
-        const { keyId } = await ownKey();
+        const { keyId } = await visitor.newKey();
         const ahead = new Date(Date.now() + 3_600_000);
         await keys.updateOne({ _id: keyId }, { $set: { [replacedAt]: ahead } });
         const { status, html } = await visitor.post(`/dashboard/keys/${keyId}/${path}`, {
@@ -96,7 +96,7 @@ describe('the dashboard: the secrets of a key', () => {
       });
 
       it(`a form of ${path} is refused if another person has replaced the secret since it was shown`, async () => {
-        const { keyId } = await ownKey();
+        const { keyId } = await visitor.newKey();
         const seenBy = async () =>
           /name="seen" value="(\d+)"/.exec((await visitor.get(`/dashboard/keys/${keyId}/${path}`)).html)?.[1] ?? '';
         const seen = await seenBy();
@@ -113,7 +113,7 @@ describe('the dashboard: the secrets of a key', () => {
 
   describe('revocation', () => {
     it('a revocation asks for confirmation, then requests with the key are refused, and its page says so', async () => {
-      const { keyId, key } = await ownKey();
+      const { keyId, key } = await visitor.newKey();
       const asked = await visitor.get(`/dashboard/keys/${keyId}/revoke`);
       expect(asked.html)
         .to.include('Revoke this key?')
@@ -130,7 +130,7 @@ describe('the dashboard: the secrets of a key', () => {
     });
 
     it('every action on a revoked key redirects to its page, and changes nothing', async () => {
-      const { keyId } = await ownKey('test', 'https://partner.example/hook');
+      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
       await revokeKey(keyId, owner());
       const before = await stored(keyId);
       for (const path of ['name', 'webhook-url', 'test-event', 'signing-secret', 'roll-secret', 'rotate', 'revoke']) {
@@ -144,7 +144,7 @@ describe('the dashboard: the secrets of a key', () => {
 
   describe('signing secret', () => {
     it('the signing secret is shown only on request, with an audit entry each time', async () => {
-      const { keyId, signingSecret } = await ownKey();
+      const { keyId, signingSecret } = await visitor.newKey();
       const before = await visitor.get(`/dashboard/keys/${keyId}`);
       expect(before.html).to.include('>Show signing secret<').and.not.include('whsec_');
       const shown = await visitor.post(`/dashboard/keys/${keyId}/signing-secret`);
@@ -155,7 +155,7 @@ describe('the dashboard: the secrets of a key', () => {
     });
 
     it('a form rolls the signing secret once, after confirmation, for the next attempt', async () => {
-      const { keyId, signingSecret } = await ownKey();
+      const { keyId, signingSecret } = await visitor.newKey();
       const current = async () => (await deliverySettings(api.ctx.config, keyId)).signingSecret;
       const asked = await visitor.get(`/dashboard/keys/${keyId}/roll-secret`);
       expect(asked.html).to.match(/<button[^>]*>Roll signing secret<\/button>/);

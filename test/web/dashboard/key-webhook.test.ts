@@ -5,7 +5,7 @@ import { useKeyPages } from '../../support/key-pages.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the dashboard: the webhook of a key', () => {
-  const { api, visitor, ownKey, audited, expectFault } = useKeyPages();
+  const { api, visitor, audited, expectFault } = useKeyPages();
 
   describe('default webhook URL', () => {
     const save = (keyId: string, webhookUrl: string) =>
@@ -13,7 +13,7 @@ describe('the dashboard: the webhook of a key', () => {
     const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
 
     it('the form saves a webhook URL, and removes it if the field is empty', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
         const { status, headers } = await save(keyId, typed);
         expect([status, headers.get('location')]).to.deep.equal([303, `/dashboard/keys/${keyId}?done=url-saved`]);
@@ -27,7 +27,7 @@ describe('the dashboard: the webhook of a key', () => {
     });
 
     it('a change of the webhook URL is confirmed only when no more requests can go to the old URL', async () => {
-      const { keyId } = await ownKey('test', 'https://partner.example/before');
+      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
       for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
         const startedAt = performance.now();
         await save(keyId, typed);
@@ -45,7 +45,7 @@ describe('the dashboard: the webhook of a key', () => {
     ];
     for (const [url, words] of refused) {
       it(`the form refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
-        const { keyId } = await ownKey('test', 'https://partner.example/before');
+        const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
         expectFault(await save(keyId, url), 'webhookUrl', url, words);
         expect(await saved(keyId)).to.equal('https://partner.example/before');
         expect(await audited()).to.deep.equal([]);
@@ -54,7 +54,7 @@ describe('the dashboard: the webhook of a key', () => {
   });
 
   it('the form saves whether passengers are texted, and new rides of the key follow it', async () => {
-    const { keyId, key } = await ownKey();
+    const { keyId, key } = await visitor.newKey();
     const save = (texting: string) => visitor.post(`/dashboard/keys/${keyId}/texting`, { texting });
     const notifyOf = async (wish: object) => {
       const { body } = await clientOf(api.url, key).createRide(wish);
@@ -84,12 +84,12 @@ describe('the dashboard: the webhook of a key', () => {
     const send = (keyId: string) => visitor.post(`/dashboard/keys/${keyId}/test-event`);
 
     it('a test event without a webhook URL is refused', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
     });
 
     it('each of ten test events redirects to its attempt, and the eleventh in a minute gets a 429 as a page', async () => {
-      const { keyId } = await ownKey('test', 'https://partner.example/hook');
+      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
       for (let sent = 0; sent < 10; sent += 1) {
         expect((await send(keyId)).headers.get('location')).to.match(/^\/dashboard\/deliveries\/att_\w+$/);
       }

@@ -4,7 +4,7 @@ import { serve } from '../../../api/http/serve.ts';
 import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';
-import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
@@ -16,7 +16,7 @@ import { mailsTo } from '../../support/mails.ts';
 import { formIn } from '../../support/pages.ts';
 
 describe('the dashboard: keys', () => {
-  const { api, visitor, owner, textOf, create, ownKey, audited, isAlive, expectFault } = useKeyPages();
+  const { api, visitor, owner, textOf, create, audited, isAlive, expectFault } = useKeyPages();
 
   describe('creation', () => {
     for (const mode of ['test', 'live'] as const) {
@@ -123,9 +123,9 @@ describe('the dashboard: keys', () => {
   describe('list of keys', () => {
     it('active keys are listed with name, mode, last four characters, times and rides, then revoked keys', async () => {
       const [old, used, revoked] = [
-        await createKey(api.ctx.config, { ...owner(), name: 'Oldest', mode: 'live' }),
-        await createKey(api.ctx.config, { ...owner(), name: 'Used', mode: 'test' }),
-        await createKey(api.ctx.config, { ...owner(), name: 'Revoked one', mode: 'test' }),
+        await visitor.newKey('live', 'Oldest'),
+        await visitor.newKey('test', 'Used'),
+        await visitor.newKey('test', 'Revoked one'),
       ];
       for (let made = 0; made < 3; made += 1) await clientOf(api.url, used.key).createRide();
       await revokeKey(revoked.keyId, owner());
@@ -159,7 +159,7 @@ describe('the dashboard: keys', () => {
     const rename = (keyId: string, name: string) => visitor.post(`/dashboard/keys/${keyId}/name`, { name });
 
     it('the form renames a key, and adds one audit entry', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       for (const name of ['  Night desk ', 'Night desk']) {
         const { status, headers } = await rename(keyId, name);
         expect([status, headers.get('location')]).to.deep.equal([303, `/dashboard/keys/${keyId}?done=renamed`]);
@@ -170,7 +170,7 @@ describe('the dashboard: keys', () => {
     });
 
     it('the form of a new name shows its fault, and keeps the typed text', async () => {
-      const { keyId } = await ownKey();
+      const { keyId } = await visitor.newKey();
       expectFault(await rename(keyId, ''), 'name', '', /Enter a name/);
       expectFault(await rename(keyId, 'y'.repeat(101)), 'name', 'y'.repeat(101), /too long/);
       expect((await findKey(keyId, owner())).name).to.equal('Front desk');
@@ -178,7 +178,7 @@ describe('the dashboard: keys', () => {
   });
 
   it('the page of the key shows failing deliveries, with their start and a link', async () => {
-    const { keyId } = await ownKey();
+    const { keyId } = await visitor.newKey();
     const key = await findKey(keyId, owner());
     const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };
     const facts = { account: visitor.account, key, ridesCreated: 0, texts: false, endpoints: [] };

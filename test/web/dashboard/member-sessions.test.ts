@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { memberOf, newMember } from '../../support/team.ts';
 
@@ -43,7 +41,7 @@ describe('sessions of members', () => {
 
     it('a form of another tab, rendered for another account, is refused and changes nothing', async () => {
       const person = await personWithTwo();
-      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'test' });
+      const { keyId } = await visitor.newKey();
       await person.post('/dashboard/switch', { to: accountId() });
       const path = `/dashboard/keys/${keyId}/name`;
       for (const account of [person.account._id, '']) {
@@ -96,10 +94,9 @@ describe('sessions of members', () => {
     ['gets another role', (path: string) => visitor.post(`${path}/role`, { role: 'finance' })],
   ] as const) {
     it(`an open stream ends when its member ${change}`, async () => {
-      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'test' });
-      const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: accountId() });
+      const { path: ridePath } = await visitor.rideIn('bidding');
       const desk = await memberOf(api, accountId(), 'desk');
-      const stream = await openEventStream(`${api.url}/dashboard/rides/${rideId}/events`, { cookie: desk.cookie });
+      const stream = await openEventStream(`${api.url}${ridePath}/events`, { cookie: desk.cookie });
       await act(`/dashboard/team/members/${desk.account.member.id}`);
       let event: unknown;
       do event = await stream.next();

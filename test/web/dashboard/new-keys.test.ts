@@ -3,7 +3,7 @@ import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-page
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
-import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
@@ -45,8 +45,7 @@ describe('limit of new keys per account', () => {
     for (let sent = 0; sent < 4; sent++) expect((await create()).status).to.equal(422);
     await revokeAll();
     for (let made = 0; made < 4; made++) {
-      const { keyId } = await createKey(api.ctx.config, { ...owner(), name: 'By the operator', mode: 'test' });
-      await revokeKey(keyId, owner());
+      await revokeKey((await visitor.newKey()).keyId, owner());
     }
     expect((await create()).status).to.equal(200);
     await revokeAll();
@@ -63,10 +62,10 @@ describe('revoked keys', () => {
   before(async () => {
     visitor = await signedIn(api);
     const accountId = visitor.account._id;
-    used = await createKey(api.ctx.config, { accountId, name: 'Used before', mode: 'test' });
+    used = await visitor.newKey('test', 'Used before');
     for (let made = 0; made < 3; made++) await clientOf(api.url, used.key).createRide();
     await revokeKey(used.keyId, { accountId });
-    await createKey(api.ctx.config, { accountId, name: 'In use', mode: 'test' });
+    await visitor.newKey('test', 'In use');
     const record = (await keys.findOne({ _id: used.keyId })) as ApiKey;
     const now = Date.now();
     await keys.insertMany(

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
-import type { Mode } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import type { ListedRide } from '../../../shared/rides/list-rides.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { concernsOf } from '../../../web/dashboard/attention.tsx';
@@ -10,15 +8,12 @@ import { storedAttempts } from '../../support/attempts.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
-import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: overview', () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
 
-  const key = (mode: Mode = 'test', name = 'Front desk', webhookUrl?: string) =>
-    createKey(api.ctx.config, { accountId: visitor.account._id, name, mode, webhookUrl });
   const ridesWith = async (secret: string, count: number) => {
     for (let made = 0; made < count; made += 1) await clientOf(api.url, secret).createRide();
   };
@@ -35,7 +30,7 @@ describe('the dashboard: overview', () => {
     });
 
     it('the overview ticks each onboarding step when it is done, in any order', async () => {
-      const { keyId, key: secret } = await key();
+      const { keyId, key: secret } = await visitor.newKey();
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
       await ridesWith(secret, 1);
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'done']);
@@ -54,17 +49,16 @@ describe('the dashboard: overview', () => {
     });
 
     it('the overview hides the onboarding steps after the first live ride', async () => {
-      await ridesWith((await key('live')).key, 1);
+      await ridesWith((await visitor.newKey('live')).key, 1);
       expect(steps(await overview())).to.deep.equal([]);
     });
   });
 
   it('shows the rides under way, the last ten ended rides and the delivery rate', async () => {
-    const { keyId } = await key('live', 'Airport');
-    const own = { keyId, accountId: visitor.account._id };
-    for (let ride = 0; ride < 11; ride += 1) await rideIn(api.ctx, 'completed', own);
-    const moving = await rideIn(api.ctx, 'in_progress', { ...own, passenger: { name: 'Ada Lovelace' } });
-    const attempt = { ...own, rideId: moving.rideId, durationMs: 80 };
+    const { keyId } = await visitor.newKey('live', 'Airport');
+    for (let ride = 0; ride < 11; ride += 1) await visitor.rideIn('completed', { keyId });
+    const moving = await visitor.rideIn('in_progress', { keyId, passenger: { name: 'Ada Lovelace' } });
+    const attempt = { keyId, accountId: visitor.account._id, rideId: moving.rideId, durationMs: 80 };
     await storedAttempts([...Array(3).fill(attempt), { ...attempt, outcome: 'failed' }], api.ctx.now() - 60_000);
     const html = await overview();
     const ridesIn = (part: string) => hrefsIn(part).filter((href) => /\/rides\/ride_/.test(href));
@@ -78,10 +72,8 @@ describe('the dashboard: overview', () => {
   });
 
   it('names the rides that need a person, live ones first', async () => {
-    const { keyId } = await key('live', 'Airport');
-    const own = { keyId, accountId: visitor.account._id };
-    await rideIn(api.ctx, 'bidding', { ...own, mode: 'test', scenario: 'no_auto_accept', reference: 'Test booking' });
-    await rideIn(api.ctx, 'bidding', { ...own, reference: 'Room 12', offers: [{}, {}] });
+    await visitor.rideIn('bidding', { mode: 'test', scenario: 'no_auto_accept', reference: 'Test booking' });
+    await visitor.rideIn('bidding', { reference: 'Room 12', offers: [{}, {}] });
     const html = await overview();
     const list = html.split('<ul class="attention">')[1]?.split('</ul>')[0] ?? '';
     const items = list.split('<li').slice(1).map(textOf);
@@ -138,7 +130,7 @@ describe('the dashboard: overview', () => {
   });
 
   it('the overview names the key whose deliveries fail', async () => {
-    const { keyId } = await key('live', 'Airport');
+    const { keyId } = await visitor.newKey('live', 'Airport');
     const failing = { inRow: 1_234, since: new Date(Date.UTC(2026, 1, 3)), at: new Date(), reason: 'refused' };
     await keys.updateOne({ _id: keyId }, { $set: { failing } });
     const html = await overview();
@@ -147,7 +139,7 @@ describe('the dashboard: overview', () => {
   });
 
   it('the overview shows nothing of another account', async () => {
-    const { keyId, name } = await key('live', 'Xanadu');
+    const { keyId, name } = await visitor.newKey('live', 'Xanadu');
     const stranger = await signedIn(api);
     for (const path of ['/dashboard', '/dashboard/keys', '/dashboard/account']) {
       expect((await stranger.get(path)).html)

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { AuditModel, auditOf } from '../../../shared/accounts/audit.ts';
-import { createKey, suspendKey } from '../../../shared/keys/manage-keys.ts';
+import { suspendKey } from '../../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
-import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
+import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { memberOf } from '../../support/team.ts';
@@ -15,18 +14,12 @@ describe("accept and cancel on a ride's page", () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const visitor = useVisitor(api);
 
-  async function rideOf(status: RideStatus = 'bidding', wish: RideWish = {}) {
-    const accountId = visitor.account._id;
-    const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode: 'live' });
-    const ride = await rideIn(api.ctx, status, { keyId, accountId, ...wish });
-    return { ...ride, keyId, path: `/dashboard/rides/${ride.rideId}` };
-  }
   const audited = async () =>
     (await auditOf(visitor.account._id, 10)).map(({ action, about, keyId, from }) => ({ action, about, keyId, from }));
   const from = { 'x-forwarded-for': '203.0.113.7' };
 
   it('shows the live offers with what is best in each, in the order of their arrival', async () => {
-    const { path } = await rideOf('bidding', {
+    const { path } = await visitor.rideIn('bidding', {
       fare: 25,
       offers: [
         { driver: newDriver({ name: 'Dana Okoye' }), price: 31, etaMinutes: 2 },
@@ -48,7 +41,7 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('accepts an offer like the API, and adds one entry to the audit list', async () => {
-    const { path, rideId, keyId, offers } = await rideOf('bidding', { offers: [{}, { price: 22 }] });
+    const { path, rideId, keyId, offers } = await visitor.rideIn('bidding', { offers: [{}, { price: 22 }] });
     const [, chosen] = offers;
     const form = formIn((await visitor.get(path)).html, `${path}/accept`);
     const fields = { ...form, offerId: chosen?.offerId ?? '' };
@@ -62,7 +55,7 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('the audit list names the member who made a change, also if another member sends the same form', async () => {
-    const { path, rideId, offerId } = await rideOf('bidding');
+    const { path, rideId, offerId } = await visitor.rideIn('bidding');
     const colleague = await memberOf(api, visitor.account._id, 'desk');
     const fields = { offerId, formId: newFormId() };
     await visitor.post(`${path}/accept`, fields, from);
@@ -77,7 +70,7 @@ describe("accept and cancel on a ride's page", () => {
 
   it('asks before it cancels a ride, then cancels it like the API and adds one entry to the audit list', async () => {
     const wish = { offers: [{ driver: newDriver({ name: 'Dana Okoye' }) }], passenger: { name: 'Ada Lovelace' } };
-    const { path, rideId, keyId } = await rideOf('arrived', wish);
+    const { path, rideId, keyId } = await visitor.rideIn('arrived', wish);
     const asked = await visitor.get(`${path}/cancel`);
     expect(textOf(asked.html)).to.include('Cancel this ride?').and.include('Ada Lovelace').and.include('Dana Okoye');
     expect(hrefsIn(asked.html)).to.include(path);
@@ -92,10 +85,10 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('explains a refusal on the page of the ride, and adds no entry to the audit list', async () => {
-    const ended = await rideOf('completed');
-    const late = await rideOf('bidding');
+    const ended = await visitor.rideIn('completed');
+    const late = await visitor.rideIn('bidding');
     await endBidding(late.rideId);
-    const withdrawn = await rideOf('bidding');
+    const withdrawn = await visitor.rideIn('bidding');
     const { offerId } = withdrawn;
     await applyAction(api.ctx, withdrawn.rideId, { action: 'withdrawOffer', offerId }, 'anyone');
     const refused = [
@@ -117,7 +110,7 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('refuses to accept an offer for a suspended key, whose ride can still be cancelled', async () => {
-    const { path, rideId, keyId, offerId } = await rideOf('bidding');
+    const { path, rideId, keyId, offerId } = await visitor.rideIn('bidding');
     await suspendKey(keyId);
     const accepted = await visitor.post(`${path}/accept`, { offerId });
     expect(accepted.status).to.equal(403);
@@ -128,7 +121,7 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('shows no way to accept or cancel once a ride has ended', async () => {
-    const { path } = await rideOf('completed');
+    const { path } = await visitor.rideIn('completed');
     const { html } = await visitor.get(path);
     expect(formIn(html, `${path}/accept`)).to.equal(undefined);
     expect(formIn(html, `${path}/cancel`)).to.equal(undefined);
@@ -137,7 +130,7 @@ describe("accept and cancel on a ride's page", () => {
   });
 
   it('accepts and cancels nothing for a suspended account', async () => {
-    const { path, rideId, offerId } = await rideOf();
+    const { path, rideId, offerId } = await visitor.rideIn('bidding');
     const before = await storedRide(rideId);
     await suspendAccount(visitor.account._id);
     expect((await visitor.post(`${path}/accept`, { offerId })).status).to.equal(403);

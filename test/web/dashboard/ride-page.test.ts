@@ -1,39 +1,19 @@
 import { expect } from 'chai';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { type MessageRow, messages } from '../../../shared/messages/message-row.ts';
 import { eraseMessages, finishMessage } from '../../../shared/messages/stored-messages.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { storeOwedMessages } from '../../../shared/rides/store-owed-messages.ts';
-import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
-import { attemptRecord } from '../../support/attempts.ts';
-import { useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { storedAttempts } from '../../support/attempts.ts';
+import { useVisitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
-import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
+import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("a ride's page in the dashboard", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
-
-  /** Creates a key in the visitor's account, and a ride with it. */
-  async function rideOf({ account }: Visitor, status: RideStatus, wish: RideWish = {}) {
-    const mode = wish.mode ?? 'live';
-    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode });
-    const made = await rideIn(api.ctx, status, { keyId, accountId: account._id, ...wish });
-    return { ...made, keyId, path: `/dashboard/rides/${made.rideId}` };
-  }
-  /** Stores an attempt of an event of the ride. */
-  async function attemptOn(
-    { account }: Visitor,
-    ride: { rideId: string; keyId: string },
-    changes: Partial<AttemptRecord>,
-  ) {
-    const { rideId, keyId } = ride;
-    const attempt = attemptRecord({ accountId: account._id, rideId, keyId, ...changes });
-    await attempts.insertOne(attempt, { ignoreUndefined: true });
-    return attempt;
-  }
 
   /** Records the delivery of the ride's first event, with a time a minute ago. */
   async function settled({ rideId }: { rideId: string }, delivery: Pick<Delivery, 'outcome' | 'reason'>) {
@@ -50,7 +30,7 @@ describe("a ride's page in the dashboard", () => {
       webhookUrl: 'https://partner.example/hook?token=secret-of-receiver',
       offers: [{ driver: newDriver({ name: 'Dana Okoye', phone: '+12025550122' }) }],
     };
-    const ride = await rideOf(visitor, 'bidding', wish);
+    const ride = await visitor.rideIn('bidding', wish);
     const created = textOf((await visitor.get(`${ride.path}?entry=created`)).html);
     for (const text of ['Ada Lovelace', '+12025550111', 'Ring twice', 'https://partner.example/hook', 'Front desk']) {
       expect(created).to.include(text);
@@ -59,25 +39,27 @@ describe("a ride's page in the dashboard", () => {
     const offer = textOf((await visitor.get(`${ride.path}?entry=event-1`)).html);
     expect(offer).to.include('Dana Okoye').and.not.to.include('+12025550122');
 
-    const accepted = await rideOf(visitor, 'driver_arriving', wish);
+    const accepted = await visitor.rideIn('driver_arriving', wish);
     expect(textOf((await visitor.get(`${accepted.path}?entry=event-2`)).html)).to.include('+12025550122');
   });
 
   it('the page shows the failure reason, remedy, answer, duration and request of an attempt', async () => {
-    const ride = await rideOf(visitor, 'bidding');
+    const ride = await visitor.rideIn('bidding');
     const { at } = await settled(ride, { outcome: 'failed', reason: 'status' });
-    const { _id } = await attemptOn(visitor, ride, {
-      at,
-      outcome: 'failed',
-      reason: 'status',
-      httpStatus: 503,
-      address: '198.51.100.7',
-      answer: 'upstream is away',
-      headers: { 'X-Service-Event': 'offer.received', 'X-Service-Signature': 't=1,v1=ab' },
-      body: '{"event":"offer.received","fare":25}',
-      phases: { dns: 1.25, connect: 20, answer: 1_500 },
-    });
-    const { html } = await visitor.get(`${ride.path}?entry=attempt-${_id}`);
+    const [attempt] = await storedAttempts([
+      {
+        ...{ at, accountId: visitor.account._id, rideId: ride.rideId, keyId: ride.keyId },
+        outcome: 'failed',
+        reason: 'status',
+        httpStatus: 503,
+        address: '198.51.100.7',
+        answer: 'upstream is away',
+        headers: { 'X-Service-Event': 'offer.received', 'X-Service-Signature': 't=1,v1=ab' },
+        body: '{"event":"offer.received","fare":25}',
+        phases: { dns: 1.25, connect: 20, answer: 1_500 },
+      },
+    ]);
+    const { html } = await visitor.get(`${ride.path}?entry=attempt-${attempt?._id}`);
     const text = textOf(html);
     for (const shown of [
       'Answered with a 5xx status',
@@ -95,14 +77,14 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('the page shows the delivery that the ride records if no attempt is stored', async () => {
-    const ride = await rideOf(visitor, 'bidding');
+    const ride = await visitor.rideIn('bidding');
     await settled(ride, { outcome: 'failed', reason: 'ECONNREFUSED' });
     const text = textOf((await visitor.get(`${ride.path}?entry=delivery-1`)).html);
     expect(text).to.include('Connection refused').and.to.include('were not kept');
   });
 
   it('the page refreshes automatically while an answer is pending, also without scripts', async () => {
-    const ride = await rideOf(visitor, 'bidding');
+    const ride = await visitor.rideIn('bidding');
     const waiting = (await visitor.get(ride.path)).html;
     expect(waiting)
       .to.include('data-waiting')
@@ -116,7 +98,7 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('the page links to the live map until the link has expired, and marks test data', async () => {
-    const ride = await rideOf(visitor, 'cancelled', { mode: 'test', scenario: 'no_offers' });
+    const ride = await visitor.rideIn('cancelled', { mode: 'test', scenario: 'no_offers' });
     const fresh = await visitor.get(ride.path);
     expect(hrefsIn(fresh.html).some((href) => href.includes('/track/'))).to.equal(true);
     expect(fresh.html).to.include('Test data');
@@ -125,7 +107,7 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('a form resends an event, and shows the attempt', async () => {
-    const ride = await rideOf(visitor, 'bidding', { webhookUrl: 'https://partner.example/' });
+    const ride = await visitor.rideIn('bidding', { webhookUrl: 'https://partner.example/' });
     await settled(ride, { outcome: 'failed' });
     const action = `${ride.path}/events/1/send-again`;
     const form = formIn((await visitor.get(ride.path)).html, action);
@@ -138,7 +120,7 @@ describe("a ride's page in the dashboard", () => {
 
   it('the timeline shows each text message with its outcome, and the text until the ride is erased', async () => {
     const wish = { passenger: { name: 'Sam <b>', phone: '+12025550143' }, notify: { passenger: true } };
-    const ride = await rideOf(visitor, 'driver_arriving', wish);
+    const ride = await visitor.rideIn('driver_arriving', wish);
     await storeOwedMessages(api.ctx, ride.rideId);
     const list = textOf((await visitor.get(ride.path)).html);
     expect(list).to.match(/Text message driver found, to passenger waiting/);

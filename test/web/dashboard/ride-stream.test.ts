@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { SessionModel } from '../../../shared/accounts/session.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideNews } from '../../../web/dashboard/ride-news.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
-import { newRide, offerOn } from '../../support/rides.ts';
+import { offerOn } from '../../support/rides.ts';
 import { startTestApi, useTestApi } from '../../support/service.ts';
 
 describe("the stream of a ride's page", () => {
@@ -18,13 +17,7 @@ describe("the stream of a ride's page", () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
 
-  async function rideOf(mode: 'live' | 'test' = 'live') {
-    const accountId = visitor.account._id;
-    const { keyId } = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode });
-    const scenario = mode === 'test' ? ('no_offers' as const) : undefined;
-    const rideId = await newRide(api.ctx, { keyId, accountId, mode, scenario });
-    return { rideId, path: `/dashboard/rides/${rideId}` };
-  }
+  const testRide = () => visitor.rideIn('bidding', { mode: 'test', scenario: 'no_offers' });
   async function follow(path: string, cookie = visitor.cookie): Promise<EventStream> {
     const stream = await openEventStream(`${api.url}${path}/events`, { cookie });
     opened.push(stream);
@@ -42,7 +35,7 @@ describe("the stream of a ride's page", () => {
   };
 
   it('a new version follows each change of a live ride, and the page then has that version', async () => {
-    const { rideId, path } = await rideOf();
+    const { rideId, path } = await visitor.rideIn('bidding');
     const stream = await follow(path);
     const first: RideNews = await stream.next();
     expect(first.version).to.equal((await newsOnPage(path)).version);
@@ -56,8 +49,7 @@ describe("the stream of a ride's page", () => {
   });
 
   it('the stream repeats the position of a moving car', async () => {
-    const { rideId, path } = await rideOf('test');
-    const { offerId } = await offerOn(api.ctx, rideId);
+    const { rideId, path, offerId } = await testRide();
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     const stream = await follow(path);
     const [one, two]: RideNews[] = [await stream.next(), await stream.next()];
@@ -66,11 +58,11 @@ describe("the stream of a ride's page", () => {
   });
 
   it('the stream ends when the ride has ended and its events are settled, and then answers 204', async () => {
-    const { rideId, path } = await rideOf();
+    const { rideId, path } = await visitor.rideIn('bidding');
     const stream = await follow(path);
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     expect(await nextWith(stream, ({ map }) => map?.status === 'cancelled')).to.include({ isOver: false });
-    await rides.updateOne({ _id: rideId }, { $set: { settledSeq: 1, unsettled: 0 } });
+    await rides.updateOne({ _id: rideId }, { $set: { settledSeq: 2, unsettled: 0 } });
     expect(await nextWith(stream, ({ isOver }) => isOver)).to.include({ isOver: true });
     expect(await stream.next()).to.equal(null);
     expect((await follow(path)).status).to.equal(204);
@@ -78,7 +70,7 @@ describe("the stream of a ride's page", () => {
   });
 
   it('the news of a ride show no map once the link of the map has expired', async () => {
-    const { rideId, path } = await rideOf();
+    const { rideId, path } = await visitor.rideIn('bidding');
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
     expect(await newsOnPage(path)).not.to.have.property('map');
@@ -86,7 +78,7 @@ describe("the stream of a ride's page", () => {
   });
 
   it('a stream ends when its session ends, but streams of other sessions continue', async () => {
-    const { rideId, path } = await rideOf();
+    const { rideId, path } = await visitor.rideIn('bidding');
     const stream = await follow(path);
     await SessionModel.deleteMany({ accountId: visitor.account._id });
     Object.assign(visitor, await signedIn(api, visitor.account.email));
@@ -97,20 +89,20 @@ describe("the stream of a ride's page", () => {
   });
 
   it('the page of the test console follows a test ride with the same stream', async () => {
-    const { rideId, path } = await rideOf('test');
+    const { rideId, path } = await testRide();
     const { version }: RideNews = await (await follow(path)).next();
     expect(await (await follow(`/dashboard/console/${rideId}`)).next()).to.include({ version });
     expect(await newsOnPage(`/dashboard/console/${rideId}`)).to.include({ version });
   });
 
   it('reading the news of a ride uses the index of ids', async () => {
-    const { path } = await rideOf();
+    const { path } = await visitor.rideIn('bidding');
     const plans = await plansOf(() => visitor.get(`${path}/state`));
     expect(plans.filter(({ stages }) => stages.includes('COLLSCAN'))).to.deep.equal([]);
   });
 
   it('the pages of the dashboard permit the tiles of the map, and no other origin', async () => {
-    const { headers } = await visitor.get((await rideOf()).path);
+    const { headers } = await visitor.get((await visitor.rideIn('bidding')).path);
     expect(headers.get('content-security-policy')).to.include("img-src 'self' data: https://tiles.example");
     expect(headers.get('content-security-policy')).not.to.include('unsafe');
     expect(headers.get('referrer-policy')).to.equal('strict-origin');
@@ -121,10 +113,9 @@ describe("the streams of rides' pages", () => {
   /** Starts a separate API with a ride. `open` opens the ride's stream for its account. */
   async function apiWithRide(settings?: Record<string, string>) {
     const api = await startTestApi(settings);
-    const { account, cookie } = await signedIn(api);
-    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
-    const rideId = await newRide(api.ctx, { keyId, accountId: account._id });
-    return { api, open: () => openEventStream(`${api.url}/dashboard/rides/${rideId}/events`, { cookie }) };
+    const visitor = await signedIn(api);
+    const { path } = await visitor.rideIn('bidding');
+    return { api, open: () => openEventStream(`${api.url}${path}/events`, { cookie: visitor.cookie }) };
   }
 
   it('streams end when the API stops, and do not delay the stop', async () => {

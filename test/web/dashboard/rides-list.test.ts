@@ -1,31 +1,22 @@
 import { expect } from 'chai';
 import { eventId, newKeyId } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/terms.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { moneyText, shortId } from '../../../web/kit/facts.tsx';
 import { timeIn } from '../../../web/kit/lists.tsx';
 import { storedAttempts } from '../../support/attempts.ts';
-import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
-import { newRide, rideIn } from '../../support/rides.ts';
+import { newRide } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's list of rides", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
 
-  /** Creates a key in the visitor's account. */
-  const newKey = ({ account }: Visitor, name = 'a key', mode: Mode = 'live') =>
-    createKey(api.ctx.config, { accountId: account._id, name, mode });
-  const rideOf = ({ account }: Visitor, keyId: string) => newRide(api.ctx, { keyId, accountId: account._id });
   const ridesIn = (html: string) =>
     hrefsIn(html).flatMap((href) => /^\/dashboard\/rides\/(ride_\w+)$/.exec(href)?.[1] ?? []);
 
   it('the list shows the passenger or reference first, then trip, status, time, price and key, and the id last', async () => {
-    const key = await newKey(visitor, 'Front desk');
-    const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
-      keyId: key.keyId,
-      accountId: visitor.account._id,
+    const { rideId } = await visitor.rideIn('driver_arriving', {
       fare: 1_234.5,
       offers: [{ price: 20 }, { price: 21 }],
       reference: 'RES-20332',
@@ -45,28 +36,22 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('shows the reference of a ride without a passenger, and the proposed price', async () => {
-    const { keyId } = await newKey(visitor);
-    await newRide(api.ctx, { keyId, accountId: visitor.account._id, fare: 1_234.5, reference: 'Room 12' });
+    await visitor.rideIn('bidding', { fare: 1_234.5, reference: 'Room 12' });
     const { html } = await visitor.get('/dashboard/rides');
     expect(html).to.match(/<a href="\/dashboard\/rides\/ride_\w+">Room 12</);
     expect(textOf(html)).to.include(`${moneyText(1_234.5)} proposed`);
   });
 
   it('the list filters rides by key, status, mode and time from the URL', async () => {
-    const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
-    const bidding = await rideOf(visitor, live.keyId);
-    const { rideId: done } = await rideIn(api.ctx, 'completed', {
-      keyId: test.keyId,
-      accountId: visitor.account._id,
-      mode: 'test',
-    });
+    const { rideId: bidding, keyId } = await visitor.rideIn('bidding');
+    const { rideId: done } = await visitor.rideIn('completed', { mode: 'test' });
     const shown = async (query: string) => ridesIn((await visitor.get(`/dashboard/rides?${query}`)).html);
     expect(await shown('')).to.deep.equal([done, bidding]);
-    expect(await shown(`key=${live.keyId}`)).to.deep.equal([bidding]);
+    expect(await shown(`key=${keyId}`)).to.deep.equal([bidding]);
     expect(await shown('status=completed')).to.deep.equal([done]);
     expect(await shown('status=under_way')).to.deep.equal([bidding]);
     expect(await shown('mode=test')).to.deep.equal([done]);
-    expect(await shown(`key=${live.keyId}&mode=test`)).to.deep.equal([]);
+    expect(await shown(`key=${keyId}&mode=test`)).to.deep.equal([]);
     expect(await shown('from=2020-01-01T00:00')).to.deep.equal([done, bidding]);
     expect(await shown('to=2020-01-01')).to.deep.equal([]);
     const { html } = await visitor.get('/dashboard/rides?status=completed&mode=test');
@@ -75,15 +60,16 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('pages through rides without repeats or gaps while new rides are created', async () => {
-    const { keyId } = await newKey(visitor);
+    const { keyId } = await visitor.newKey('live');
+    const rideOf = () => newRide(api.ctx, { keyId, accountId: visitor.account._id });
     const made: string[] = [];
-    for (let ride = 0; ride < 120; ride++) made.push(await rideOf(visitor, keyId));
+    for (let ride = 0; ride < 120; ride++) made.push(await rideOf());
     const seen: string[] = [];
     let path: string | undefined = '/dashboard/rides?status=bidding';
     for (let pages = 0; path && pages < 10; pages++) {
       const { html } = await visitor.get(path);
       seen.push(...ridesIn(html));
-      await rideOf(visitor, keyId);
+      await rideOf();
       path = hrefsIn(html).find((href) => href.includes('after='));
     }
     expect(seen.sort()).to.deep.equal(made.sort());
@@ -91,8 +77,7 @@ describe("the dashboard's list of rides", () => {
 
   it('a key of another account gets the same 404 as an unknown key', async () => {
     const [owner, stranger] = [await signedIn(api), await signedIn(api)];
-    const { keyId } = await newKey(owner);
-    await rideOf(owner, keyId);
+    const { keyId } = await owner.rideIn('bidding');
     const foreign = await stranger.get(`/dashboard/rides?key=${keyId}`);
     const unknown = await stranger.get(`/dashboard/rides?key=${newKeyId()}`);
     expect(foreign.status).to.equal(404);
@@ -103,7 +88,7 @@ describe("the dashboard's list of rides", () => {
   it('the page suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
     expect(first).to.include('Create key');
-    const { keyId } = await newKey(visitor);
+    const { keyId } = await visitor.newKey();
     expect(textOf((await visitor.get('/dashboard/rides')).html)).to.include('Start a test ride');
     const filtered = textOf((await visitor.get(`/dashboard/rides?key=${keyId}&status=arrived`)).html);
     expect(filtered).to.include('No ride matches these filters').and.to.include('Show all rides');
@@ -140,9 +125,8 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('lists the rides with the words of the search field, and opens the ride of a pasted reference', async () => {
-    const { keyId } = await newKey(visitor);
-    const made = (reference: string, name: string) =>
-      newRide(api.ctx, { keyId, accountId: visitor.account._id, reference, passenger: { name } });
+    const made = async (reference: string, name: string) =>
+      (await visitor.rideIn('bidding', { reference, passenger: { name } })).rideId;
     const [first, second] = [await made('RES-20332', 'Ada Lovelace'), await made('RES-20333', 'Ada Byron')];
     const search = (text: string, more = '') => visitor.get(`/dashboard/rides?q=${encodeURIComponent(text)}${more}`);
     expect(ridesIn((await search('ada')).html)).to.have.members([first, second]);
@@ -158,9 +142,8 @@ describe("the dashboard's list of rides", () => {
 
   it('a search for a ride, event or attempt id opens its page, but not that of another account', async () => {
     const [visitor, stranger] = [await signedIn(api), await signedIn(api)];
-    const rideId = await rideOf(visitor, (await newKey(visitor)).keyId);
+    const { rideId, path } = await visitor.rideIn('bidding');
     const [{ _id: attemptId } = {} as never] = await storedAttempts([{ accountId: visitor.account._id, rideId }]);
-    const path = `/dashboard/rides/${rideId}`;
     for (const [id, expected] of [
       [` ${rideId} `, path],
       [eventId(rideId, 3), `${path}?entry=delivery-3#detail`],

@@ -2,13 +2,11 @@ import { expect } from 'chai';
 import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { type Account, accounts, type Role, roles } from '../../../shared/accounts/account.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { mayUse, routesWithRights } from '../../../web/dashboard/pages.ts';
 import { firstPages } from '../../../web/kit/roles.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { type HostileAccount, hostileAccount } from '../../support/hostile-account.ts';
-import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { memberOf, storedAccount } from '../../support/team.ts';
 
@@ -70,13 +68,12 @@ describe('the table of rights', () => {
 
   for (const role of roles) {
     it(`shows the role ${role} no link and no form that it may not use`, async () => {
-      const { account } = await signedIn(api);
-      const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Desk', mode: 'test' });
-      const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: account._id, offers: [{}] });
-      const visitor = await memberOf(api, account._id, role);
+      const founder = await signedIn(api);
+      const { path: ridePath } = await founder.rideIn('bidding', { mode: 'test', scenario: 'no_offers' });
+      const visitor = await memberOf(api, founder.account._id, role);
       const seen = new Set<string>();
       const open = [firstPages[role], '/dashboard/account', '/dashboard/team'];
-      if (role !== 'finance') open.push(`/dashboard/rides/${rideId}`);
+      if (role !== 'finance') open.push(ridePath);
       for (const path of open) {
         if (seen.has(path) || /\.csv$/.test(path)) continue;
         seen.add(path);
@@ -106,14 +103,13 @@ describe('the table of rights', () => {
   }
 
   it('only roles that may see deliveries see the webhook URL and the Idempotency-Key of a ride', async () => {
-    const { account } = await signedIn(api);
-    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Desk', mode: 'test' });
+    const { account, rideIn } = await signedIn(api);
     const webhookUrl = 'https://partner.example/hooks/secret-path';
-    const { rideId } = await rideIn(api.ctx, 'bidding', { keyId, accountId: account._id, webhookUrl });
+    const { rideId, path } = await rideIn('bidding', { webhookUrl });
     const idempotency = { key: 'booking-70133', requestHash: '', expiresAt: new Date(Date.now() + 60_000) };
     await rides.updateOne({ _id: rideId }, { $set: { idempotency } });
     for (const role of ['owner', 'developer', 'desk'] as const) {
-      const { html } = await (await memberOf(api, account._id, role)).get(`/dashboard/rides/${rideId}?entry=created`);
+      const { html } = await (await memberOf(api, account._id, role)).get(`${path}?entry=created`);
       expect(html, role).to.include('<title>');
       for (const text of ['secret-path', 'booking-70133']) expect(html.includes(text), role).to.equal(role !== 'desk');
     }

@@ -11,7 +11,6 @@ import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { settingsFor } from '../../../shared/keys/delivery-settings.ts';
 import { endpointsOf } from '../../../shared/keys/endpoints.ts';
 import { addEndpoint } from '../../../shared/keys/manage-endpoints.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { openMail } from '../../../shared/mail/mail.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
@@ -182,10 +181,7 @@ export function testSentForms(part: Part): void {
   async function newWorld(): Promise<World> {
     const visitor = await signedIn(api);
     const accountId = visitor.account._id;
-    const { keyId } = await createKey(api.ctx.config, {
-      ...{ accountId, name: 'Front desk', mode: 'test' },
-      webhookUrl: 'https://partner.example/hook',
-    });
+    const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
     const otherSession = await startSession(accountId, api.ctx.now());
     const key = (await keys.findOne({ _id: keyId })) as ApiKey;
     const empty = { rideId: '', offerId: '', failedRideId: '', memberId: '', invitationId: '' };

@@ -10,7 +10,6 @@ import { invite } from '../../../shared/accounts/invitations.ts';
 import { sentForm } from '../../../shared/accounts/sent-form.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
@@ -233,7 +232,7 @@ describe('the team of an account refuses what its members may not do', () => {
   });
 
   it('a download of a statement breaks off when its member gets another role', async () => {
-    const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'live' });
+    const { keyId } = await visitor.newKey('live');
     const times = Array.from({ length: 1_001 }, (_, index) => new Date(Date.UTC(2026, 9, 5) + index));
     await tripsAt({ accountId: accountId(), keyId, mode: 'live' }, 2, ...times);
     const member = await memberOf(api, accountId(), 'developer');

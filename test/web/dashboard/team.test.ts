@@ -3,11 +3,9 @@ import { accountOf, accounts } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { memberOf, storedAccount, visitorAs } from '../../support/team.ts';
@@ -213,8 +211,7 @@ describe('the dashboard: team', () => {
 
     it('an owner sets the number behind "I need help" on the live maps, and removes it', async () => {
       const path = '/dashboard/team/support-phone';
-      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'live' });
-      const { rideId } = await rideIn(api.ctx, 'arrived', { accountId: accountId(), keyId });
+      const { rideId } = await visitor.rideIn('arrived');
       const { trackToken } = await storedRide(rideId);
       const map = async () => (await fetch(`${api.url}/track/${trackToken}`)).text();
       expect((await visitor.post(path, { phone: '+1 202' })).html).to.include('Enter a phone number with +');
@@ -281,7 +278,7 @@ describe('the dashboard: team', () => {
 
     it('every entry of the audit list names the member who did it, and only owners see the list', async () => {
       const developer = await memberOf(api, accountId(), 'developer');
-      const { keyId } = await createKey(api.ctx.config, { accountId: accountId(), name: 'Desk', mode: 'test' });
+      const { keyId } = await visitor.newKey();
       await developer.post(`/dashboard/keys/${keyId}/name`, { name: 'Night desk' });
       const { html } = await visitor.get('/dashboard/account');
       expect(html).to.match(new RegExp(`renamed a key.*?${developer.account.member.email}`, 's'));

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Mode } from '../../../shared/base/terms.ts';
-import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
 import { shortId } from '../../../web/kit/facts.tsx';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../../support/usage.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt } from '../../support/usage.ts';
 
 describe('the usage pages', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
@@ -17,10 +17,8 @@ describe('the usage pages', () => {
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });
 
-  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<UsageKey> {
-    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });
-    return { accountId: account._id, keyId, mode };
-  }
+  const keyOf = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
+    newKey({ accountId: account._id, name, mode });
   /** The text of a page, without its markup. */
   const textOf = (html: string) =>
     html

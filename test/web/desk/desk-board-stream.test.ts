@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
@@ -78,7 +77,7 @@ describe("the stream of a desk's board", () => {
     for (const mode of ['test', 'live'] as const) {
       const stream = await follow(visitor);
       expect((await stream.next()).of).to.equal(of);
-      const { keyId } = await createKey(api.ctx.config, { accountId, name: mode, mode });
+      const { keyId } = await visitor.newKey(mode);
       await chooseDeskKey(accountId, newFormId(), keyId);
       for (let state = await stream.next(); state; ) state = await stream.next();
       of = keyId;

@@ -12,7 +12,7 @@ import { deskPath, useTestDesk } from '../../support/test-desk.ts';
 const minuteMs = 60_000;
 
 describe('booking a ride at the desk', () => {
-  const { api, visitor, key, keyOf, fields, book } = useTestDesk();
+  const { api, visitor, key, fields, book } = useTestDesk();
 
   const ridesOfAccount = () => rides.countDocuments({ accountId: visitor.account._id });
   const askedIn = (html: string) => /name="asked" value="([^"]+)"/.exec(html)?.[1] ?? '';
@@ -52,7 +52,7 @@ describe('booking a ride at the desk', () => {
   it('a form that is sent again after the desk got another key books no second ride', async () => {
     const form = { formId: newFormId() };
     const first = await post(form);
-    const other = await keyOf(visitor);
+    const other = await visitor.newKey();
     await chooseDeskKey(visitor.account._id, newFormId(), other.keyId);
     const again = await post(form);
     const withNewKey = await post({ ...form, key: other.keyId });
@@ -149,7 +149,7 @@ describe('booking a ride at the desk', () => {
   }
 
   it('without a usual fare, a fare above $500 is asked once', async () => {
-    const live = await keyOf(visitor, 'live');
+    const live = await visitor.newKey('live');
     await chooseDeskKey(visitor.account._id, newFormId(), live.keyId);
     const far = { key: live.keyId, from: '-41.2865, 174.7762', to: '-41.3272, 174.8053' };
     const { status, html } = await post({ ...far, fare: '500.01' });
@@ -202,8 +202,8 @@ describe('booking a ride at the desk', () => {
 
   it('without a key, with a revoked and with a suspended one, the desk says what to do and books nothing', async () => {
     const stranger = await signedIn(api);
-    await keyOf(stranger, 'live');
-    await keyOf(stranger, 'test');
+    await stranger.newKey('live');
+    await stranger.newKey('test');
     const none = await stranger.get(deskPath);
     expect(none.html).to.include('none is chosen yet').and.not.include('Book ride');
     expect(none.html).to.include('href="/dashboard/desk/settings"');
@@ -223,7 +223,7 @@ describe('booking a ride at the desk', () => {
 
   it('the desk of an account with one key books with it', async () => {
     const owner = await signedIn(api);
-    await keyOf(owner, 'test');
+    await owner.newKey();
     expect((await owner.get(deskPath)).html)
       .to.include('Book ride')
       .and.not.include('none is chosen yet');
@@ -233,7 +233,7 @@ describe('booking a ride at the desk', () => {
     expect((await visitor.get(deskPath)).html)
       .to.include('Test data')
       .and.not.include('Live rides');
-    const live = await keyOf(visitor, 'live');
+    const live = await visitor.newKey('live');
     await chooseDeskKey(visitor.account._id, newFormId(), live.keyId);
     expect((await visitor.get(deskPath)).html)
       .to.include('Live rides')

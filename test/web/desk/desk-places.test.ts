@@ -9,7 +9,7 @@ import { deskPath, useTestDesk } from '../../support/test-desk.ts';
 const path = `${deskPath}/places`;
 
 describe('the saved places of a desk', () => {
-  const { api, visitor, key, keyOf } = useTestDesk();
+  const { api, visitor, key } = useTestDesk();
 
   const desk = () => readDesk(visitor.account._id);
   const names = async () => (await desk()).places.map(({ name }) => name);
@@ -111,7 +111,7 @@ describe('the saved places of a desk', () => {
   });
 
   it('the settings choose an active key of the account, and the audit list names the choice', async () => {
-    const live = await keyOf(visitor, 'live', 'Night desk');
+    const live = await visitor.newKey('live', 'Night desk');
     const { html } = await visitor.get(`${deskPath}/settings`);
     expect(html)
       .to.match(new RegExp(`value="${key.keyId}"[^>]*checked`))
@@ -124,9 +124,9 @@ describe('the saved places of a desk', () => {
   });
 
   it('the settings refuse a revoked key and a key of another account', async () => {
-    const revoked = await keyOf(visitor);
+    const revoked = await visitor.newKey();
     await revokeKey(revoked.keyId, 'anyone');
-    const foreign = await keyOf(await signedIn(api));
+    const foreign = await (await signedIn(api)).newKey();
     for (const { keyId } of [revoked, foreign]) {
       const { status, html } = await visitor.post(`${deskPath}/settings`, { key: keyId });
       expect([status, html.includes('Choose one of the active keys')]).to.deep.equal([422, true]);

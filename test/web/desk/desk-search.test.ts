@@ -134,7 +134,7 @@ describe('the address search of a desk', () => {
     const { ctx, lines } = withLogLines(api.ctx);
     const server = await serve(ctx, createApp(ctx));
     try {
-      const other = visitorOf({ url: `http://127.0.0.1:${server.port}` }, visitor.account, visitor.cookie);
+      const other = visitorOf({ ctx, url: `http://127.0.0.1:${server.port}` }, visitor.account, visitor.cookie);
       await search('Ada Lovelace, Room 1204', other);
       geocoder.answerWith((_, response) => void response.writeHead(500).end());
       await search('Ada Lovelace, Room 1204', other);
