@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { newKeyId } from '../../../shared/base/ids.ts';
-import { rides } from '../../../shared/rides/ride.ts';
-import { type PageAnswer, signedIn } from '../../support/dashboard.ts';
+import type { PageAnswer } from '../../support/dashboard.ts';
 import { formIn, withoutRequestId } from '../../support/pages.ts';
 import { offerOn } from '../../support/rides.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('a ride of the test console', () => {
-  const { api, visitor, fields, started } = useTestConsole();
+  const { api, visitor, started } = useTestConsole();
   const audited = async (rideId: string) =>
     (await auditOf(visitor.account._id, 20)).flatMap(({ action, about }) => (about === rideId ? action : []));
 
@@ -84,15 +82,5 @@ describe('a ride of the test console', () => {
     const seen = new Set(answers.map(({ status, html }) => `${status} ${withoutRequestId(html)}`));
     expect([...seen].map((answer) => answer.slice(0, 4))).to.deep.equal(['404 ']);
     expect(await storedRide(live)).to.include({ status: 'bidding' });
-  });
-
-  it('starting a ride answers the same 404 for a key of another account as for an unknown key', async () => {
-    const foreign = await (await signedIn(api)).newKey();
-    const answers = [
-      await visitor.post(base, fields({ key: foreign.keyId })),
-      await visitor.post(base, fields({ key: newKeyId() })),
-    ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
-    expect(await rides.countDocuments({ keyId: foreign.keyId })).to.equal(0);
   });
 });

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { newAttemptId } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { storedAttempts } from '../../support/attempts.ts';
-import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
-import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's deliveries", () => {
@@ -82,22 +81,6 @@ describe("the dashboard's deliveries", () => {
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create key');
     await visitor.newKey('live');
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set webhook URL');
-  });
-
-  it('keys of another account get the 404 of an unknown delivery', async () => {
-    const [owner, stranger] = [await signedIn(api), await signedIn(api)];
-    const { keyId } = await owner.newKey('live');
-    await attemptsOf(owner, [{ keyId }]);
-    const unknown = await stranger.get(`/dashboard/deliveries/${newAttemptId(Date.now())}`);
-    expect(unknown.status).to.equal(404);
-    for (const answer of [
-      await stranger.get(`/dashboard/deliveries?key=${keyId}`),
-      await stranger.post('/dashboard/deliveries/send-again', { keyId, since: '2026-01-01T00:00' }),
-    ]) {
-      expect(answer.status).to.equal(404);
-      expect(withoutRequestId(answer.html)).to.equal(withoutRequestId(unknown.html));
-    }
-    expect(await shown(stranger, '')).to.deep.equal([]);
   });
 
   it('a pending attempt is marked, and its page refreshes automatically, also without scripts', async () => {

@@ -2,15 +2,18 @@ import { expect } from 'chai';
 import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-pages.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
+import { readDesk } from '../../../shared/accounts/desk.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { pages } from '../../../web/dashboard/pages.ts';
+import { firstValues } from '../../../web/kit/ride-request.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { expectNothingAlive, type HostileAccount, hostileAccount, markup } from '../../support/hostile-account.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
+import { storedAccount } from '../../support/team.ts';
 
 type Route = { method: string; path: string };
 
@@ -36,16 +39,18 @@ describe('every page of the dashboard', () => {
     const filled = path.replaceAll(parameter, (_, name: string) => {
       const id = owner.params[name];
       if (!id) throw new Error(`${path}: add "${name}" to the params of test/support/hostile-account.ts`);
-      return ids === 'own' ? id : `${id.slice(0, -5)}zzzzz`;
+      return ids === 'own' ? id : unknownOf(id);
     });
     return dashboardBase + filled;
   }
+  const unknownOf = (id: string) => `${id.slice(0, -5)}zzzzz`;
   const send = (visitor: Pick<Visitor, 'get' | 'post'>, { method }: Route, to: string) =>
     method === 'GET' ? visitor.get(to) : visitor.post(to);
   const withoutRequestId = ({ html, headers }: PageAnswer) => html.replaceAll(headers.get('x-request-id') ?? '-', '');
   const stored = () => {
     const { accountId } = { accountId: owner.account._id };
     return Promise.all([
+      storedAccount(accountId),
       KeyModel.find({ accountId }).lean(),
       RideModel.find({ accountId }).lean(),
       AuditModel.find({ accountId }).lean(),
@@ -66,6 +71,47 @@ describe('every page of the dashboard', () => {
       expect(withoutRequestId(foreign), where).to.equal(withoutRequestId(unknown));
     }
     expect(await stored()).to.deep.equal(before);
+  });
+
+  it('ids of another account in a query or a form get the same 404 as unknown ids, and nothing is changed', async () => {
+    const before = await stored();
+    const { keyId = '', rideId = '', attemptId = '' } = owner.params;
+    const [place] = (await readDesk(owner.account._id)).places;
+    const inQuery: [path: string, name: string, id: string][] = [
+      ...['repeat', 'return', 'tomorrow'].map((name): [string, string, string] => ['/desk', name, rideId]),
+      ['/desk/places', 'edit', place?.id ?? ''],
+      ['/deliveries', 'key', keyId],
+      ['/rides', 'key', keyId],
+      ['/signature', 'attempt', attemptId],
+    ];
+    const inForm: [path: string, name: string, id: string, fields: Record<string, string>][] = [
+      ['/console', 'key', keyId, { ...firstValues, scenario: 'no_offers' }],
+      ['/deliveries/send-again', 'keyId', keyId, { since: '2026-01-01T00:00' }],
+      ['/desk/places', 'id', place?.id ?? '', { name: 'Pier 83', at: '40.7631, -74.0014' }],
+      ['/desk/places/default', 'id', place?.id ?? '', {}],
+    ];
+    for (const [path, name, id, fields] of [...inQuery, ...inForm]) {
+      const [foreign, unknown] = await Promise.all(
+        [id, unknownOf(id)].map((given) => {
+          const to = dashboardBase + path;
+          return fields ? stranger.post(to, { ...fields, [name]: given }) : stranger.get(`${to}?${name}=${given}`);
+        }),
+      );
+      expect([foreign?.status, unknown?.status], path).to.deep.equal([404, 404]);
+      expect(foreign && withoutRequestId(foreign), path).to.equal(unknown && withoutRequestId(unknown));
+    }
+    await stranger.post(`${dashboardBase}/desk/places/remove`, { id: place?.id ?? '' });
+    expect(await stored()).to.deep.equal(before);
+  });
+
+  it('no page shows anything of another account', async () => {
+    const { keyId, rideId, attemptId, memberId, invitationId } = owner.params;
+    for (const { path } of routes.filter(({ method, path }) => method === 'GET' && !path.includes(':'))) {
+      const html = (await pageAt(dashboardBase + path, stranger)) ?? '';
+      for (const id of [keyId, rideId, attemptId, memberId, invitationId, owner.account._id]) {
+        expect(html, path).not.to.include(id);
+      }
+    }
   });
 
   it('ids that cannot exist get a 404', async () => {
@@ -182,10 +228,10 @@ describe('every page of the dashboard', () => {
   });
 
   /** Fetches a page's HTML; null for an answer that is not HTML, for example a stream. */
-  async function pageAt(path: string): Promise<string | null> {
+  async function pageAt(path: string, { cookie } = owner.visitor): Promise<string | null> {
     const ending = new AbortController();
     const answer = await fetch(api.url + path, {
-      headers: { cookie: owner.visitor.cookie },
+      headers: { cookie },
       redirect: 'manual',
       signal: ending.signal,
     });

@@ -6,7 +6,7 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { concernsOf } from '../../../web/dashboard/attention.tsx';
 import { storedAttempts } from '../../support/attempts.ts';
 import { clientOf } from '../../support/client.ts';
-import { signedIn, useVisitor } from '../../support/dashboard.ts';
+import { useVisitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -136,15 +136,5 @@ describe('the dashboard: overview', () => {
     const html = await overview();
     expect(html).to.include('Deliveries of Airport fail').and.include('1,234 in a row');
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
-  });
-
-  it('the overview shows nothing of another account', async () => {
-    const { keyId, name } = await visitor.newKey('live', 'Xanadu');
-    const stranger = await signedIn(api);
-    for (const path of ['/dashboard', '/dashboard/keys', '/dashboard/account']) {
-      expect((await stranger.get(path)).html)
-        .not.to.include(keyId)
-        .and.not.include(name);
-    }
   });
 });
