@@ -77,12 +77,6 @@ describe("the dashboard's deliveries", () => {
     expect(seen).to.deep.equal(ids);
   });
 
-  it('the page suggests the next action if the account has no deliveries', async () => {
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create key');
-    await visitor.newKey('live');
-    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set webhook URL');
-  });
-
   it('a pending attempt is marked, and its page refreshes automatically, also without scripts', async () => {
     const dueAt = new Date(Date.now() + 60_000);
     const [id] = await attemptsOf(visitor, [

@@ -11,6 +11,7 @@ import { firstValues } from '../../../web/kit/ride-request.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { expectNothingAlive, type HostileAccount, hostileAccount, markup } from '../../support/hostile-account.ts';
+import { textOf } from '../../support/pages.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { storedAccount } from '../../support/team.ts';
@@ -224,6 +225,25 @@ describe('every page of the dashboard', () => {
       expect(status, path).to.equal(422);
       expectNothingAlive(html, path);
       expect(html).to.include('&lt;xss-alive');
+    }
+  });
+
+  it('a page without data suggests the next action, before and after the first key', async () => {
+    const visitor = await signedIn(api);
+    const pages: [path: string, withoutKey: string[], withKey: string[]][] = [
+      ['/keys', ['No keys yet', 'Create key'], []],
+      ['/deliveries', ['Create key'], ['Set webhook URL']],
+      ['/rides', ['Create key'], ['Start a test ride']],
+      ['/usage', ['No keys yet.', 'none yet'], ['No rides yet.']],
+      ['/console', ['Create test key'], ['Create test key']],
+    ];
+    const texts = () => Promise.all(pages.map(async ([path]) => textOf((await visitor.get(dashboardBase + path)).html)));
+    const first = await texts();
+    await visitor.newKey('live');
+    const second = await texts();
+    for (const [index, [path, withoutKey, withKey]] of pages.entries()) {
+      for (const words of withoutKey) expect(first[index], path).to.include(words);
+      for (const words of withKey) expect(second[index], path).to.include(words);
     }
   });
 

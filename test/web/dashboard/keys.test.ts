@@ -144,14 +144,6 @@ describe('the dashboard: keys', () => {
         .to.include('live')
         .and.include('never');
     });
-
-    it('an account without keys is offered its first key', async () => {
-      const { html } = await visitor.get('/dashboard/keys');
-      expect(html)
-        .to.include('No keys yet')
-        .and.match(/href="\/dashboard\/keys\/new">Create key</);
-      expect((await visitor.get('/dashboard/keys/new')).html).to.include('Create key');
-    });
   });
 
   describe('name of a key', () => {

@@ -78,14 +78,6 @@ describe('the usage pages', () => {
       expect(html).to.include('href="/dashboard/usage?month=2026-09"');
       expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');
     });
-
-    it('the page suggests the next action for an account without keys or rides', async () => {
-      expect(textOf((await visitor.get('/dashboard/usage')).html))
-        .to.include('No keys yet.')
-        .and.to.include('none yet');
-      await keyOf(visitor, 'Lobby');
-      expect(textOf((await visitor.get('/dashboard/usage')).html)).to.include('No rides yet.');
-    });
   });
 
   describe('a statement', () => {
