@@ -66,20 +66,6 @@ describe("a desk's board", () => {
     expect((await visitor.get(path)).html).not.to.include(`${path}/trip`);
   });
 
-  it('a form that is saved as it was shown changes nothing', async () => {
-    const { visitor, owner } = await newDesk(api);
-    const { rideId } = await rideIn(api.ctx, 'bidding', { ...owner, passengerCount: 1 });
-    const before = await storedRide(rideId);
-    const path = `/dashboard/desk/rides/${rideId}/change`;
-    const { html } = await visitor.get(path);
-    for (const name of ['details', 'trip']) {
-      const inputs = Object.entries({ ...formIn(html, `${path}/${name}`), passengers: '1' });
-      const sent = Object.fromEntries(inputs.filter(([input]) => !input.startsWith('need_')));
-      expect((await visitor.post(`${path}/${name}`, sent)).status).to.equal(303);
-    }
-    expect(await storedRide(rideId)).to.deep.equal(before);
-  });
-
   it('a pickup time is typed on the clocks at the pickup, and a wrong value is a 422 at its field', async () => {
     const { visitor, owner } = await newDesk(api);
     const pickupAt = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + 5 * 3_600_000);

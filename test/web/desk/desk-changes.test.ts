@@ -38,6 +38,8 @@ describe('changing a ride at the desk', () => {
 
   it('what nobody has typed into stays exactly as it is: seconds, repeated hours, line breaks and the distance', async () => {
     const rideId = await givenRide();
+    for (const part of ['trip', 'details'] as const) expect(await change(rideId, part, {})).to.equal(303);
+    expect((await storedRide(rideId)).changes ?? []).to.deep.equal([]);
     expect(await change(rideId, 'trip', { passengers: '3' })).to.equal(303);
     expect(await change(rideId, 'details', { reference: 'room-7' })).to.equal(303);
     const changed = await storedRide(rideId);
