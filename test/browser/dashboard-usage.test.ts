@@ -108,16 +108,6 @@ describe('the dashboard: usage in a browser', () => {
     });
   }
 
-  it('the chart has a description for screen readers, and a table shows the same numbers', async () => {
-    await fullAccount();
-    const page = await open('?month=2026-10');
-    const label = await page.getByRole('img').getAttribute('aria-label');
-    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October: \d+$/);
-    await page.getByText('The same as a table').press('Enter');
-    expect(await page.getByRole('table', { name: 'Rides a day' }).getByRole('row').count()).to.equal(32);
-    expect(await page.locator('[style]').count()).to.equal(0);
-  });
-
   it('a statement is printed as a table, dark on white, without controls, in light and dark colours', async () => {
     await statements();
     // The width of an A4 sheet between its margins.

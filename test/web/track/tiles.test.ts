@@ -111,6 +111,7 @@ describe('pages with a map', () => {
           const policy = headers.get('content-security-policy') ?? '';
           expect(policy).to.include(`img-src 'self' data:${origins.images};`);
           expect(policy).to.include(`connect-src 'self'${origins.scripts};`);
+          expect(policy).not.to.include('unsafe');
           // The address of a live map is a secret, so it sends its origin at most.
           const sent = index === 2 ? 'strict-origin' : referrer;
           expect(headers.get('referrer-policy'), paths[index]).to.equal(sent);

@@ -206,14 +206,7 @@ describe('pages', () => {
     TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png',
     TILE_ATTRIBUTION: 'Tiles by Example',
   });
-  const get = (path: string, proto = 'https') =>
-    fetch(`${api.url}${path}`, { headers: { 'X-Forwarded-Proto': proto }, redirect: 'manual' });
-
-  it('pages are redirected to https in production, to the configured address and not to Host', async () => {
-    const answer = await get('/track/some?query=1', 'http');
-    expect(answer.status).to.equal(308);
-    expect(answer.headers.get('location')).to.equal('https://rides.example/track/some?query=1');
-  });
+  const get = (path: string) => fetch(`${api.url}${path}`, { headers: { 'X-Forwarded-Proto': 'https' } });
 
   const targets: [target: string, location: string | undefined][] = [
     ['http://evil.example/track/x?a=b', 'https://rides.example/track/x?a=b'],
@@ -228,10 +221,11 @@ describe('pages', () => {
     ['http://evil.example\\@rides.example/track/x', undefined],
   ];
   for (const [target, location] of targets) {
-    it(`a page requested as ${target} is redirected only to our own host`, async () => {
-      const lines = [`GET ${target} HTTP/1.1`, 'Host: rides.example', 'Connection: close'];
-      const found = (await rawRequest(api.url, requestText(lines))).headers.location;
-      expect(found).to.equal(location);
+    it(`a page requested as ${target} over HTTP is redirected only to our own host`, async () => {
+      const lines = [`GET ${target} HTTP/1.1`, 'Host: another.example', 'Connection: close'];
+      const { status, headers } = await rawRequest(api.url, requestText(lines));
+      const found = headers.location;
+      expect([status === 308, found]).to.deep.equal([location !== undefined, location]);
       expect(new URL(found ?? 'https://rides.example').hostname).to.equal('rides.example');
     });
   }
@@ -242,12 +236,11 @@ describe('pages', () => {
     expect(answer.headers.get('content-type')).to.match(/^text\/html/);
     expect(answer.headers.get('referrer-policy')).to.equal('strict-origin');
     expect(answer.headers.has('set-cookie')).to.equal(false);
-    const policy = answer.headers.get('content-security-policy');
-    expect(policy)
+    expect(answer.headers.get('content-security-policy'))
       .to.include("default-src 'none'")
       .and.include("script-src 'self'")
-      .and.include("img-src 'self' data: https://tiles.example");
-    expect(policy).not.to.include('unsafe');
+      .and.include("img-src 'self' data: https://tiles.example")
+      .and.not.include('unsafe');
     expect((await get('/track')).status).to.equal(404);
     expect((await get('/track/a/b/c')).status).to.equal(404);
   });
