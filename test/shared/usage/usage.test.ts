@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { revokeKey } from '../../../shared/keys/manage-keys.ts';
-import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';
@@ -174,26 +172,6 @@ describe('the usage of an account', () => {
   });
 
   describe('the usage summary', () => {
-    it('the summary has active keys, rides by mode, keys with traffic, and the busiest (even if revoked)', async () => {
-      const live = await newKey({ name: 'lobby' });
-      const { accountId } = live;
-      const test = await newKey({ accountId, mode: 'test', name: 'developers' });
-      const revoked = await newKey({ accountId, name: 'old desk' });
-      await newKey({ accountId, name: 'never used' });
-      await ridesAt(live, at('2026-11-20 10:00'), at('2026-11-21 10:00'));
-      await ridesAt(test, at('2026-11-20 10:00'));
-      await ridesAt(revoked, at('2026-11-01 10:00'), at('2026-11-02 10:00'), at('2026-11-21 11:00'));
-      await revokeKey(revoked.keyId, { accountId });
-      await rotateKey(live.keyId, { accountId });
-      const expected = {
-        ...{ activeKeys: 3, ridesCreated: 6, live: 5, test: 1, keysWithTraffic: 3 },
-        busiest: { keyId: revoked.keyId, name: 'old desk', rides: 3 },
-      };
-      expect(await usageSummary(accountId, now)).to.deep.equal(expected);
-      await sumThrough(at('2026-11-21 00:00'));
-      expect(await usageSummary(accountId, now)).to.deep.equal(expected);
-    });
-
     it('on a tie, the older key is the busiest', async () => {
       const younger = await newKey({ name: 'younger' });
       const { accountId } = younger;

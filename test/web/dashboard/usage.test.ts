@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
 import { shortId } from '../../../web/kit/facts.tsx';
@@ -42,6 +43,7 @@ describe('the usage pages', () => {
       await ridesAt(old, at('2026-10-05 10:00'), at('2026-11-20 11:00'), at('2026-11-20 12:00'));
       await ridesAt(developers, at('2026-11-21 11:00'));
       await revokeKey(old.keyId, { accountId: old.accountId });
+      await rotateKey(lobby.keyId, { accountId: old.accountId });
       for (const until of [undefined, at('2026-11-21 00:00')]) {
         if (until) await sumThrough(until);
         const { status, html } = await visitor.get('/dashboard/usage');
