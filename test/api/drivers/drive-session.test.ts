@@ -8,7 +8,7 @@ import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { type EventStream, useEventStreams } from '../../support/event-stream.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { textOf } from '../../support/pages.ts';
 import { type PlainBrowser, plainBrowser, randomAddress } from '../../support/plain-browser.ts';
@@ -17,10 +17,9 @@ import { useTestApi } from '../../support/service.ts';
 describe("a session on the driver's page", () => {
   // Each browser has its own client address, because the limit counts by address.
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  const opened: EventStream[] = [];
-  afterEach(async () => {
+  const open = useEventStreams();
+  afterEach(() => {
     api.ctx.now = Date.now;
-    await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
 
   async function enter(key: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
@@ -40,8 +39,7 @@ describe("a session on the driver's page", () => {
     });
   const isSignedIn = async (browser: PlainBrowser) => (await data(browser, '/me')).status === 200;
   async function following(browser: PlainBrowser): Promise<EventStream> {
-    const stream = await openEventStream(`${api.url}/drive/api/stream`, { cookie: cookieOf(browser) });
-    opened.push(stream);
+    const stream = await open(`${api.url}/drive/api/stream`, { cookie: cookieOf(browser) });
     expect(await stream.next()).to.deep.equal({ requests: [] });
     expect(await stream.next()).to.deep.equal({ ride: null });
     return stream;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
-import { openEventStream } from '../../support/event-stream.ts';
+import { endOf, openEventStream } from '../../support/event-stream.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -98,9 +98,7 @@ describe('sessions of members', () => {
       const desk = await memberOf(api, accountId(), 'desk');
       const stream = await openEventStream(`${api.url}${ridePath}/events`, { cookie: desk.cookie });
       await act(`/dashboard/team/members/${desk.account.member.id}`);
-      let event: unknown;
-      do event = await stream.next();
-      while (event !== null);
+      await endOf(stream);
     });
   }
 });

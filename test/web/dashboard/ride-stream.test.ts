@@ -4,7 +4,7 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideNews } from '../../../web/dashboard/ride-news.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
-import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { type EventStream, endOf, nextOf, openEventStream, useEventStreams } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
 import { offerOn } from '../../support/rides.ts';
 import { startTestApi, useTestApi } from '../../support/service.ts';
@@ -12,22 +12,11 @@ import { startTestApi, useTestApi } from '../../support/service.ts';
 describe("the stream of a ride's page", () => {
   const api = useTestApi();
   const visitor = useVisitor(api);
-  const opened: EventStream[] = [];
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((stream) => stream.close()));
-  });
+  const open = useEventStreams();
 
   const testRide = () => visitor.rideIn('bidding', { mode: 'test', scenario: 'no_offers' });
-  async function follow(path: string, cookie = visitor.cookie): Promise<EventStream> {
-    const stream = await openEventStream(`${api.url}${path}/events`, { cookie });
-    opened.push(stream);
-    return stream;
-  }
-  const nextWith = async (stream: EventStream, isWanted: (news: RideNews) => boolean): Promise<RideNews | null> => {
-    let news = await stream.next();
-    while (news && !isWanted(news)) news = await stream.next();
-    return news;
-  };
+  const follow = (path: string) => open(`${api.url}${path}/events`, { cookie: visitor.cookie });
+  const nextWith: (stream: EventStream, isWanted: (news: RideNews) => boolean) => Promise<RideNews> = nextOf;
   const newsOnPage = async (path: string): Promise<RideNews> => {
     const { html } = await visitor.get(path);
     const [, json = ''] = /data-news="([^"]*)"/.exec(html) ?? [];
@@ -44,8 +33,8 @@ describe("the stream of a ride's page", () => {
     const offered = await nextWith(stream, ({ version }) => version !== first.version);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     const accepted = await nextWith(stream, ({ map }) => map?.status === 'driver_arriving');
-    expect(accepted?.version).not.to.equal(offered?.version);
-    expect(accepted?.version).to.equal((await newsOnPage(path)).version);
+    expect(accepted.version).not.to.equal(offered.version);
+    expect(accepted.version).to.equal((await newsOnPage(path)).version);
   });
 
   it('the stream repeats the position of a moving car', async () => {
@@ -83,7 +72,7 @@ describe("the stream of a ride's page", () => {
     await SessionModel.deleteMany({ accountId: visitor.account._id });
     Object.assign(visitor, await signedIn(api, visitor.account.email));
     const other = await follow(path);
-    expect(await nextWith(stream, () => false)).to.equal(null);
+    await endOf(stream);
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     expect(await nextWith(other, ({ map }) => map?.status === 'cancelled')).to.include({ isOver: false });
   });

@@ -1,34 +1,20 @@
 import { expect } from 'chai';
 import { chooseDeskKey } from '../../../shared/accounts/desk.ts';
-import { SessionModel } from '../../../shared/accounts/session.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { newDesk } from '../../support/desk.ts';
-import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { type EventStream, endOf, nextOf, useEventStreams } from '../../support/event-stream.ts';
 import { plansOf } from '../../support/plans.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
 describe("the stream of a desk's board", () => {
   const api = useTestApi();
-  const opened: EventStream[] = [];
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((stream) => stream.close()));
-  });
+  const open = useEventStreams();
 
-  async function follow({ cookie }: Visitor): Promise<EventStream> {
-    const stream = await openEventStream(`${api.url}/dashboard/desk/events`, { cookie });
-    opened.push(stream);
-    return stream;
-  }
-  async function nextWith(stream: EventStream, isWanted: (state: BoardState) => boolean): Promise<BoardState> {
-    for (;;) {
-      const state: BoardState | null = await stream.next();
-      expect(state, 'the stream has ended').not.to.equal(null);
-      if (state && isWanted(state)) return state;
-    }
-  }
+  const follow = ({ cookie }: Visitor) => open(`${api.url}/dashboard/desk/events`, { cookie });
+  const nextWith: (stream: EventStream, isWanted: (state: BoardState) => boolean) => Promise<BoardState> = nextOf;
   const rowsIn = ({ html }: BoardState) =>
     [...html.matchAll(/id="board-(ride_\w+)" class="board-ride"/g)].map(([, id]) => id);
   const has = (rideId: string) => (state: BoardState) => state.order.some(([id]) => id === `board-${rideId}`);
@@ -79,7 +65,7 @@ describe("the stream of a desk's board", () => {
       expect((await stream.next()).of).to.equal(of);
       const { keyId } = await visitor.newKey(mode);
       await chooseDeskKey(accountId, newFormId(), keyId);
-      for (let state = await stream.next(); state; ) state = await stream.next();
+      await endOf(stream);
       of = keyId;
       const { html } = await visitor.get('/dashboard/desk/state');
       expect(JSON.parse(html).of).to.equal(of);
@@ -94,14 +80,5 @@ describe("the stream of a desk's board", () => {
     const own = await newRide(api.ctx, two.owner);
     const state = await nextWith(stream, has(own));
     expect(has(foreign)(state)).to.equal(false);
-  });
-
-  it('ends with the session', async () => {
-    const { visitor } = await newDesk(api);
-    const stream = await follow(visitor);
-    await stream.next();
-    await SessionModel.deleteMany({ accountId: visitor.account._id });
-    for (let state = await stream.next(); state; ) state = await stream.next();
-    expect((await follow(visitor)).status).to.equal(401);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { type EventStream, nextOf, openEventStream } from '../../support/event-stream.ts';
 import { textOf } from '../../support/pages.ts';
 import { plansOf } from '../../support/plans.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
@@ -50,8 +50,7 @@ describe('streams of live maps', () => {
     expect(accepted).to.include({ status: 'driver_arriving' });
     expect(accepted.driver.firstName).to.equal('Dana');
     await partner.post(`/rides/${rideId}/cancel`);
-    let last = await stream.next();
-    while (last.status !== 'cancelled') last = await stream.next();
+    const last = await nextOf(stream, ({ status }) => status === 'cancelled');
     expect(last).not.to.have.any.keys('position', 'leg');
     expect(await stream.next()).to.equal(null);
     expect((await open(url)).status).to.equal(204);
