@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
-import { accountOf, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
+import { accountOf, accounts, accountsWith, founderIdOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { completeTeam } from '../../../shared/accounts/change-team.ts';
 import { addPlace, chooseDeskKey, readDesk } from '../../../shared/accounts/desk.ts';
-import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import { LimitModel } from '../../../shared/accounts/limit.ts';
+import type { CurrentAccount } from '../../../shared/accounts/members.ts';
+import { livingSessions, SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedPlaceId, sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
@@ -17,16 +19,16 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
-import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, type PageAnswer, signedIn, type Visitor, visitorOf } from '../../support/dashboard.ts';
 import { scaled } from '../../support/machine-speed.ts';
-import { mailsTo, someone } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { type RideWish, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { newInvitation, newMember, storedAccount } from '../../support/team.ts';
 
 /** What the forms of a part change. Each part is tested in its own file, because these tests take longest. */
-export type Part = 'account' | 'rides' | 'team';
+export type Part = 'account' | 'rides' | 'signIn' | 'team';
 
 /** An account with what the forms of a part change. The fields of the other parts are empty. */
 interface World {
@@ -35,6 +37,11 @@ interface World {
   key: ApiKey;
   /** The token of a session in another browser. */
   otherSession: string;
+  /** A browser that has opened the sign-in page, for an address without an account. */
+  newBrowser(): Promise<Visitor>;
+  /** Of `signIn`: the code of the newest mail, and the token of its link. */
+  code: string;
+  link: string;
   /** Of `rides`: a bidding ride with an offer, and a ride with a failed event. */
   rideId: string;
   offerId: string;
@@ -68,7 +75,7 @@ const ofEndpoint = {
     ),
 };
 
-/** Every form of a signed-in person. The sign-in forms have their own test (sign-in-repeated.test.ts). */
+/** Every form of the dashboard. */
 export const cases: Record<Part, Record<string, FormCase>> = {
   account: {
     '/sign-out': { status: 303, needsNoId: true },
@@ -136,6 +143,13 @@ export const cases: Record<Part, Record<string, FormCase>> = {
     '/console/:rideId/steps/:step expire': { status: 303 },
     '/console/:rideId/steps/:step arrive': { status: 303, prepare: accepted },
   },
+  signIn: {
+    '/sign-in/code': { status: 303, prepare: newPerson, fields: ({ visitor }) => ({ email: visitor.account.email }) },
+    '/sign-in': { status: 303, prepare: mailed, fields: ({ code }) => ({ code }) },
+    '/sign-in/link/:link': { status: 303, prepare: mailed, params: ({ link }) => ({ link }) },
+    '/confirm/code': { status: 303, prepare: unconfirmed },
+    '/confirm': { status: 303, prepare: unconfirmed, fields: ({ code }) => ({ code, next: '/dashboard/keys' }) },
+  },
   team: {
     '/team/support-phone': { status: 303, fields: () => ({ phone: '+12025550143' }) },
     '/team/name': { status: 303, fields: () => ({ name: 'Seaside Hotel' }) },
@@ -164,6 +178,25 @@ async function arrived(world: World): Promise<void> {
   await applyAction(world.ctx, world.rideId, { action: 'arrive' }, { keyId: world.key._id });
 }
 
+async function newPerson(world: World): Promise<void> {
+  world.visitor = await world.newBrowser();
+}
+
+async function mailed(world: World): Promise<void> {
+  await newPerson(world);
+  const { email } = world.visitor.account;
+  await world.visitor.post('/dashboard/sign-in/code', { email });
+  world.code = await codeSentTo(world.ctx, email);
+  world.link = (await linkSentTo(world.ctx, email)).split('/').at(-1) ?? '';
+}
+
+async function unconfirmed(world: World): Promise<void> {
+  const { _id: accountId, email } = world.visitor.account;
+  await SessionModel.updateMany({ accountId }, { $unset: { verifiedAt: 1 } });
+  await world.visitor.post('/dashboard/confirm/code');
+  world.code = await codeSentTo(world.ctx, email);
+}
+
 async function twoPlaces({ visitor: { account } }: World): Promise<void> {
   for (const name of ['first', 'second']) await addPlace(account._id, name, { name, lat: 40.7, lng: -74 });
 }
@@ -184,11 +217,18 @@ export function testSentForms(part: Part): void {
     const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
     const otherSession = await startSession(accountId, api.ctx.now());
     const key = (await keys.findOne({ _id: keyId })) as ApiKey;
-    const empty = { rideId: '', offerId: '', failedRideId: '', memberId: '', invitationId: '' };
-    const account = { ctx: api.ctx, visitor, key, otherSession, ...empty, otherAccountId: '', invitation: '' };
+    const empty = { code: '', link: '', rideId: '', offerId: '', failedRideId: '', memberId: '', invitationId: '' };
+    const own = { ctx: api.ctx, visitor, key, otherSession, newBrowser };
+    const account = { ...own, ...empty, otherAccountId: '', invitation: '' };
     if (part === 'rides') return { ...account, ...(await newRides(key)) };
     if (part === 'team') return { ...account, ...(await newTeam(visitor)) };
     return account;
+  }
+
+  async function newBrowser() {
+    const person = { _id: '', email: someone() } as CurrentAccount;
+    const { headers } = await visitorOf(api, person, '').get('/dashboard');
+    return visitorOf(api, person, headers.getSetCookie()[0]?.split(';')[0] ?? '');
   }
 
   async function newRides({ _id: keyId, accountId }: ApiKey) {
@@ -233,7 +273,8 @@ export function testSentForms(part: Part): void {
 
   /** Everything that the forms of this part can change, without ids and times. */
   async function stateOf({ visitor: { account }, key }: World) {
-    const accountId = account._id;
+    // A person who signs in for the first time has an account only afterwards.
+    const accountId = account._id || ((await accounts.findOne({ email: account.email }))?._id ?? '');
     const team = part === 'team' ? await teamOf(account) : undefined;
     const found = await keys.find({ accountId }).sort({ createdAt: 1 }).toArray();
     const attempted = await attempts.find({ accountId }).sort({ _id: 1 }).toArray();
@@ -248,6 +289,8 @@ export function testSentForms(part: Part): void {
       endpoints: (await endpointsOf(key._id)).map(({ url, disabledAt }) => `${url} ${disabledAt ? 'off' : 'on'}`),
       attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
       sessions: await SessionModel.countDocuments({ accountId }),
+      confirmed: await SessionModel.countDocuments({ accountId, verifiedAt: { $exists: true } }),
+      codes: (await LimitModel.find({ _id: /^code-mails-to:/ }).lean()).map(({ taken }) => taken.length),
       ...{ desk: await deskState(accountId), rides: await ridesOf(accountId), team },
     };
   }
@@ -270,6 +313,8 @@ export function testSentForms(part: Part): void {
     const { fields, params, prepare } = cases[part][route] as FormCase;
     // Every look at a world decrypts all mails, so those of earlier worlds would make each world slower.
     await mails.deleteMany({});
+    // All worlds share one client address.
+    await LimitModel.deleteMany({});
     const world = await newWorld();
     await prepare?.(world);
     const [path = '', step = ''] = route.split(' ');
@@ -290,11 +335,13 @@ export function testSentForms(part: Part): void {
     return settings.map(({ signingSecret }) => signingSecret);
   }
 
-  /** Describes an answer: its status and redirect, and for each secret on the page whether it still works. */
+  /** Describes an answer: its status and redirect, and for each secret on the page and each new session whether it works. */
   async function answerOf({ status, html, headers }: PageAnswer, { key }: World) {
     const shown = (testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
     const [newKey, secret] = [shown('new-key'), shown('signing-secret')];
+    const sessions = headers.getSetCookie().flatMap((line) => /^session=([^;]+)/.exec(line)?.[1] ?? []);
     const secrets = [
+      ...(sessions.length > 0 ? [(await livingSessions(sessions, api.ctx.now())).size === sessions.length] : []),
       ...(newKey ? [(await clientOf(api.url, newKey).get('')).status === 200] : []),
       ...(secret ? [(await secretsOf(key)).includes(secret)] : []),
     ];

@@ -3,7 +3,9 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { livingSessions, SessionModel } from '../../../shared/accounts/session.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
+import { newFormId } from '../../support/dashboard.ts';
 import { codeSentTo, someone } from '../../support/mails.ts';
+import { plainBrowser } from '../../support/plain-browser.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
 
 describe('a session of the dashboard', () => {
@@ -57,6 +59,23 @@ describe('a session of the dashboard', () => {
         expect(await isSignedIn(browser)).to.equal(true);
       }
       api.ctx.now = () => startMs + 89 * dayMs;
+      expect(await isSignedIn(browser)).to.equal(false);
+    });
+
+    it('a repeated sign-in form does not restart a session that has ended', async () => {
+      const [email, formId] = [someone(), newFormId()];
+      const browser = await asked(email);
+      const fields = { code: await codeSentTo(api.ctx, email), next: '', formId };
+      const kept = new Map(browser.cookies);
+      await browser.post('/dashboard/sign-in', fields);
+      const again = plainBrowser(api);
+      for (const [name, value] of kept) again.cookies.set(name, value);
+      await again.post('/dashboard/sign-in', fields);
+      expect(await isSignedIn(again), 'the answer may have been lost').to.equal(true);
+      await browser.get('/dashboard');
+      await browser.press('Sign out');
+      for (const [name, value] of kept) browser.cookies.set(name, value);
+      expect((await browser.post('/dashboard/sign-in', fields)).status).to.equal(422);
       expect(await isSignedIn(browser)).to.equal(false);
     });
   });
