@@ -1,19 +1,21 @@
 import { expect } from 'chai';
 import { auditOf } from '../../shared/accounts/audit.ts';
 import { keys } from '../../shared/keys/api-key.ts';
+import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from './client.ts';
 import { type PageAnswer, useVisitor } from './dashboard.ts';
-import { useTestApi } from './service.ts';
+import { type Given, useTestApi } from './service.ts';
 
 /** The dashboard, with a visitor for each test who creates and changes keys. */
-export function useKeyPages() {
-  const api = useTestApi();
+export function useKeyPages(given?: Given) {
+  const api = useTestApi(given);
   const visitor = useVisitor(api);
 
   const owner = () => ({ accountId: visitor.account._id });
   const textOf = (html: string, testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
   const create = (fields: Record<string, string> = {}) =>
     visitor.post('/dashboard/keys', { name: 'Front desk', mode: 'test', ...fields });
+  const activeKeys = async () => (await listKeys(owner())).filter(({ revokedAt }) => !revokedAt);
   const audited = async () => (await auditOf(visitor.account._id, 100)).map(({ action }) => action).reverse();
   const isAlive = async (key: string) => (await clientOf(api.url, key).get('')).status === 200;
   const stored = (keyId: string) => keys.findOne({ _id: keyId });
@@ -31,5 +33,5 @@ export function useKeyPages() {
     expect(html).to.match(new RegExp(`<input id="${field}"[^>]* ${value}`));
   }
 
-  return { api, visitor, owner, textOf, create, audited, isAlive, stored, expectFault };
+  return { api, visitor, owner, textOf, create, activeKeys, audited, isAlive, stored, expectFault };
 }

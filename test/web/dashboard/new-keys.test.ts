@@ -6,18 +6,16 @@ import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.
 import { listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
-import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { useKeyPages } from '../../support/key-pages.ts';
 import { plansOf } from '../../support/plans.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('limit of new keys per account', () => {
-  const api = useTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
-  const visitor = useVisitor(api);
-
-  const owner = () => ({ accountId: visitor.account._id });
-  const create = (formId = newFormId()) => visitor.post('/dashboard/keys', { name: 'desk', mode: 'test', formId });
+  const settings = { NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' };
+  const { visitor, owner, create, activeKeys } = useKeyPages(settings);
   const revokeAll = async () => {
-    for (const { _id, revokedAt } of await listKeys(owner())) if (!revokedAt) await revokeKey(_id, owner());
+    for (const { _id } of await activeKeys()) await revokeKey(_id, owner());
   };
 
   it('an account may create 20 keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
@@ -39,7 +37,7 @@ describe('limit of new keys per account', () => {
 
   it('repeated forms, refused forms and keys from the command line do not count as new keys', async () => {
     const formId = newFormId();
-    for (let sent = 0; sent < 4; sent++) expect((await create(formId)).status).to.equal(200);
+    for (let sent = 0; sent < 4; sent++) expect((await create({ formId })).status).to.equal(200);
     await create();
     // The account has reached its limit of two active keys.
     for (let sent = 0; sent < 4; sent++) expect((await create()).status).to.equal(422);
