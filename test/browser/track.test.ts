@@ -151,19 +151,4 @@ describe('the live map', () => {
     await headline(page, 'Ride cancelled', scaled(60_000));
     await page.locator('#connection').waitFor({ state: 'hidden' });
   }).timeout(120_000);
-
-  it('the live map transfers less than 120 kB', async () => {
-    const { url } = await newMap();
-    const page = await (await openProfile()).newPage();
-    const sizes: Promise<number>[] = [];
-    page.on('requestfinished', (request) =>
-      sizes.push(
-        request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
-      ),
-    );
-    await page.goto(url);
-    await page.waitForLoadState('load');
-    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    expect(total).to.be.below(120_000);
-  });
 });
