@@ -4,9 +4,8 @@ import { SessionModel } from '../../../shared/accounts/session.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { browserName } from '../../../web/dashboard/start-session.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
-import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useSigningIn } from '../../support/signing-in.ts';
 
 /** The rows of the audit list: action, key, actor and client address. */
 const entries = (html: string) =>
@@ -19,7 +18,7 @@ const entries = (html: string) =>
     }, []);
 
 describe('the dashboard: account', () => {
-  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const { api, signedIn: enter } = useSigningIn();
   const visitor = useVisitor(api);
 
   const account = (query = '') => visitor.get(`/dashboard/account${query}`);
@@ -58,9 +57,7 @@ describe('the dashboard: account', () => {
         address: '2001:db8:1:2::7',
         headers: { 'user-agent': agents['Firefox on Windows'] },
       });
-      await browser.get('/dashboard');
-      await browser.press('Send code', { email });
-      await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
+      await enter(email, browser);
       const { html } = await browser.get('/dashboard/account');
       expect(rows(html)).to.have.deep.members([
         ['Firefox on Windows this browser', '2001:db8:1:2::/64'],

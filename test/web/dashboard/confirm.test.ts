@@ -3,12 +3,12 @@ import { type CurrentSession, confirmSession, SessionModel } from '../../../shar
 import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useSigningIn } from '../../support/signing-in.ts';
 
 const hourMs = 3_600_000;
 
 describe('confirmation with a code that is at most 12 hours old', () => {
-  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const { api, asked } = useSigningIn();
   const visitor = useVisitor(api);
   let browser: PlainBrowser;
   let key: { keyId: string };
@@ -98,8 +98,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
     const thief = plainBrowser(api);
     thief.cookies.set('sign_in', browser.cookies.get('session') ?? '');
     const email = `thief-${visitor.account._id.toLowerCase().replace(/_/g, '')}@partner.example`;
-    await thief.get('/dashboard');
-    await thief.press('Send code', { email });
+    await asked(email, thief);
     const link = await linkSentTo(api.ctx, email);
     expect((await browser.get(link)).html).not.to.include('Confirm that it is you');
     const pressed = await visitor.post(link);
@@ -145,9 +144,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
   it('a session can be confirmed even after strangers entered wrong codes for its address', async () => {
     await verified(12 * hourMs);
     const { email } = visitor.account;
-    const stranger = plainBrowser(api);
-    await stranger.get('/dashboard');
-    await stranger.press('Send code', { email });
+    const stranger = await asked(email);
     const code = wrongCode(await codeSentTo(api.ctx, email));
     for (let tried = 0; tried < 6; tried++) await stranger.press('Sign in', { code });
     await browser.get('/dashboard/confirm');

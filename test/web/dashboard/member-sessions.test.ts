@@ -3,13 +3,11 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { signedIn, useVisitor } from '../../support/dashboard.ts';
 import { endOf, openEventStream } from '../../support/event-stream.ts';
-import { codeSentTo } from '../../support/mails.ts';
-import { plainBrowser } from '../../support/plain-browser.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useSigningIn } from '../../support/signing-in.ts';
 import { memberOf, newMember } from '../../support/team.ts';
 
 describe('sessions of members', () => {
-  const api = useTestApi();
+  const { api, signedIn: enter } = useSigningIn();
   const visitor = useVisitor(api);
   const accountId = () => visitor.account._id;
 
@@ -58,10 +56,7 @@ describe('sessions of members', () => {
       const person = await personWithTwo();
       const { email } = person.account;
       await person.post('/dashboard/switch', { to: accountId() });
-      const browser = plainBrowser(api);
-      await browser.get('/dashboard');
-      await browser.press('Send code', { email });
-      await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
+      const browser = await enter(email);
       expect(browser.page.html).to.match(/<summary>.*?Seaside Hotel.*?<\/summary>/s);
       expect((await accountOf(email))._id).to.equal(person.account._id);
     });

@@ -6,19 +6,15 @@ import { sha256 } from '../../../shared/base/ids.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { useTestApi } from '../../support/service.ts';
+import { useSigningIn } from '../../support/signing-in.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { memberOf, storedAccount, visitorAs } from '../../support/team.ts';
 
 const hourMs = 3_600_000;
 
 describe('the dashboard: team', () => {
-  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const { api, signedIn } = useSigningIn();
   const visitor = useVisitor(api);
-  const realNow = () => Date.now();
-  afterEach(() => {
-    api.ctx.now = realNow;
-  });
 
   const accountId = () => visitor.account._id;
   const members = async () =>
@@ -244,10 +240,7 @@ describe('the dashboard: team', () => {
       expect((await desk.get('/dashboard/rides')).status).to.equal(200);
       expect((await visitor.post(`/dashboard/team/members/${id}/remove`)).status).to.equal(303);
       expect((await desk.get('/dashboard/rides')).status).to.equal(303);
-      const browser = plainBrowser(api);
-      await browser.get('/dashboard');
-      await browser.press('Send code', { email });
-      await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
+      const browser = await signedIn(email);
       expect(browser.page.html).to.include('Steps to your first ride').and.not.include(visitor.account.email);
       expect((await audited())[0]).to.deep.equal(['member_removed', visitor.account.email]);
     });
