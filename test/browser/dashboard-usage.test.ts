@@ -16,7 +16,7 @@ const now = at('2026-11-21 12:00');
 describe('the dashboard: usage in a browser', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const visitor = useVisitor(api);
-  before(() => {
+  beforeEach(() => {
     api.ctx.now = () => now.getTime();
   });
 

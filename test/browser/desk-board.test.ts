@@ -16,10 +16,6 @@ type Desk = Awaited<ReturnType<typeof newDesk>>;
 describe("a desk's board in a browser", () => {
   // No workers run, so no step of a ride happens automatically.
   const api = useTestApi();
-  const realNow = () => Date.now();
-  afterEach(() => {
-    api.ctx.now = realNow;
-  });
 
   const open = ({ visitor }: Pick<Desk, 'visitor'>, query = '', options = {}) =>
     openAs(visitor, `${api.url}/dashboard/desk${query}`, options);

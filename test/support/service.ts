@@ -105,8 +105,21 @@ export async function startTestApi(
   };
 }
 
-/** Starts the API before the tests of the surrounding describe, and closes it after them. */
-export const useTestApi = (given: Given = {}): TestApi => useStarted(async () => startTestApi(await settingsOf(given)));
+/**
+ * Starts the API before the tests of the surrounding describe, and closes it after them. Each test may set the clock
+ * `ctx.now`.
+ */
+export function useTestApi(given: Given = {}): TestApi {
+  const api = useStarted(async () => startTestApi(await settingsOf(given)));
+  let now: Context['now'];
+  before(() => {
+    now = api.ctx.now;
+  });
+  afterEach(() => {
+    api.ctx.now = now;
+  });
+  return api;
+}
 
 export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
 

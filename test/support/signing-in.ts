@@ -2,13 +2,9 @@ import { codeSentTo } from './mails.ts';
 import { type PlainBrowser, plainBrowser } from './plain-browser.ts';
 import { useTestApi } from './service.ts';
 
-/** The dashboard, and browsers that request a sign-in code and use it. Each test may set the clock of the API. */
+/** The dashboard, and browsers that request a sign-in code and use it. */
 export function useSigningIn() {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  const realNow = () => Date.now();
-  afterEach(() => {
-    api.ctx.now = realNow;
-  });
 
   /** A browser that has requested a sign-in code for this address. */
   async function asked(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {

@@ -18,9 +18,6 @@ describe("a session on the driver's page", () => {
   // Each browser has its own client address, because the limit counts by address.
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const open = useEventStreams();
-  afterEach(() => {
-    api.ctx.now = Date.now;
-  });
 
   async function enter(key: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
     await browser.get('/drive');

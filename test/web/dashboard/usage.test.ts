@@ -13,7 +13,7 @@ import { at, newKey, ridesAt, sumThrough, tripsAt } from '../../support/usage.ts
 describe('the usage pages', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase()).url }));
   const visitor = useVisitor(api);
-  before(() => {
+  beforeEach(() => {
     // The pages show the current month, so the clock is fixed.
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });

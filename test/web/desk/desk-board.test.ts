@@ -20,10 +20,6 @@ const minuteMs = 60_000;
 
 describe("a desk's board", () => {
   const api = useTestApi();
-  const realNow = () => Date.now();
-  afterEach(() => {
-    api.ctx.now = realNow;
-  });
   const passMinutes = (minutes: number) => {
     api.ctx.now = () => Date.now() + minutes * minuteMs;
   };
