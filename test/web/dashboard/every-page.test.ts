@@ -78,30 +78,29 @@ describe('every page of the dashboard', () => {
     const before = await stored();
     const { keyId = '', rideId = '', attemptId = '' } = owner.params;
     const [place] = (await readDesk(owner.account._id)).places;
-    const inQuery: [path: string, name: string, id: string][] = [
-      ...['repeat', 'return', 'tomorrow'].map((name): [string, string, string] => ['/desk', name, rideId]),
-      ['/desk/places', 'edit', place?.id ?? ''],
+    const placeId = place?.id ?? '';
+    const asked: [path: string, name: string, id: string, form?: Record<string, string>][] = [
+      ['/desk', 'repeat', rideId],
+      ['/desk', 'return', rideId],
+      ['/desk', 'tomorrow', rideId],
+      ['/desk/places', 'edit', placeId],
       ['/deliveries', 'key', keyId],
       ['/rides', 'key', keyId],
       ['/signature', 'attempt', attemptId],
-    ];
-    const inForm: [path: string, name: string, id: string, fields: Record<string, string>][] = [
       ['/console', 'key', keyId, { ...firstValues, scenario: 'no_offers' }],
       ['/deliveries/send-again', 'keyId', keyId, { since: '2026-01-01T00:00' }],
-      ['/desk/places', 'id', place?.id ?? '', { name: 'Pier 83', at: '40.7631, -74.0014' }],
-      ['/desk/places/default', 'id', place?.id ?? '', {}],
+      ['/desk/places', 'id', placeId, { name: 'Pier 83', at: '40.7631, -74.0014' }],
+      ['/desk/places/default', 'id', placeId, {}],
     ];
-    for (const [path, name, id, fields] of [...inQuery, ...inForm]) {
-      const [foreign, unknown] = await Promise.all(
-        [id, unknownOf(id)].map((given) => {
-          const to = dashboardBase + path;
-          return fields ? stranger.post(to, { ...fields, [name]: given }) : stranger.get(`${to}?${name}=${given}`);
-        }),
-      );
-      expect([foreign?.status, unknown?.status], path).to.deep.equal([404, 404]);
-      expect(foreign && withoutRequestId(foreign), path).to.equal(unknown && withoutRequestId(unknown));
+    for (const [path, name, id, form] of asked) {
+      const to = dashboardBase + path;
+      const ask = (given: string) =>
+        form ? stranger.post(to, { ...form, [name]: given }) : stranger.get(`${to}?${name}=${given}`);
+      const [foreign, unknown] = [await ask(id), await ask(unknownOf(id))];
+      expect([foreign.status, unknown.status], `${path} ${name}`).to.deep.equal([404, 404]);
+      expect(withoutRequestId(foreign), `${path} ${name}`).to.equal(withoutRequestId(unknown));
     }
-    await stranger.post(`${dashboardBase}/desk/places/remove`, { id: place?.id ?? '' });
+    await stranger.post(`${dashboardBase}/desk/places/remove`, { id: placeId });
     expect(await stored()).to.deep.equal(before);
   });
 
