@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { dashboardBase } from '../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes, type PageParts } from '../../api/dashboard/web-pages.ts';
-import { pageNames } from '../support/documented.ts';
+import { docs } from '../support/documented.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { hostileAccount, typedText } from '../support/hostile-account.ts';
 import { opsToken, startTestOperators } from '../support/operators.ts';
@@ -46,7 +46,7 @@ describe('a walk through every page', function () {
   });
 
   it('the front door, sign-in pages, error pages and guides pass layout and accessibility checks', async () => {
-    const guides = pageNames.all.map((name) => `/docs/${name === 'index' ? '' : name}`);
+    const guides = docs.names.all.map((name) => `/docs/${name === 'index' ? '' : name}`);
     const paths = ['/', '/dashboard', '/dashboard?sent', '/drive', '/track/unknown', '/nothing', ...guides];
     await walk(api.url, paths);
   });

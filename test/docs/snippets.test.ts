@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { blockInfo } from '../../web/docs/markdown.ts';
-import { pageNames } from '../support/documented.ts';
+import { docs } from '../support/documented.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { useTestService } from '../support/workers.ts';
 import { installLanguages } from './install-languages.ts';
@@ -75,7 +75,7 @@ describe('the code of a documentation page', () => {
     });
   }
 
-  for (const name of pageNames.all) {
+  for (const name of docs.names.all) {
     const count = runs[name];
     if (count === undefined) {
       it(`this page has no code to run: ${name}`, async () => {

@@ -6,12 +6,12 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { documentation } from '../../web/docs/documentation.ts';
 import type { ApiResponse, OpenApiDocument, PathOperation } from '../../web/docs/openapi-types.ts';
 
-/** The OpenAPI documents of partners and of drivers, as they are served for `https://rides.example`. */
-export const { openApi, names: pageNames } = documentation(
-  operations,
-  { publicBaseUrl: 'https://rides.example' },
-  () => '',
-);
+/** The documentation as it is served for `https://rides.example`, without the program that forwards events. */
+export const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' }, () => '');
+/** The Markdown of a page of the documentation. */
+export const docText = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
+/** The OpenAPI documents of partners and of drivers. */
+export const { openApi } = docs;
 export const openApiDocuments: readonly OpenApiDocument[] = Object.values(openApi);
 
 /** The schemas of both documents. A test checks that a name has the same schema in both. */

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
 import { driverOperations } from '../../../api/drivers/routes.ts';
-import { operations } from '../../../api/operations.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
 import { generatedFiles } from '../../../dev/clients/generated-files.ts';
@@ -15,15 +14,12 @@ import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { readDocFiles, versionsOf } from '../../../web/docs/docs-pages.ts';
-import { documentation } from '../../../web/docs/documentation.ts';
 import { errorAnswers } from '../../../web/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../web/docs/markdown.ts';
-import { openApiDocuments, schemaProblem } from '../../support/documented.ts';
+import { docs, docText, openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
-const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
-const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
 /** A row of a table of errors: the status (for a conflict, the operation), the code and the text. */
 const errorRow = /^\| (?:(\d{3})|[^|`]+) \| `(\w+)` \| `([^`]+)`/gm;
 const codeBlocks = (text: string) => lexer(text).filter((token) => token.type === 'code') as Tokens.Code[];
@@ -216,7 +212,7 @@ describe('documentation', () => {
   });
 
   it('the documentation explains every delivery failure with the same remedy as the dashboard', () => {
-    const [, section = ''] = /^## Why an event did not arrive$([\s\S]*?)^## /m.exec(textOf('webhooks')) ?? [];
+    const [, section = ''] = /^## Why an event did not arrive$([\s\S]*?)^## /m.exec(docText('webhooks')) ?? [];
     const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].map(([, name, remedy]) => [name, remedy]);
     expect(rows.slice(1)).to.deep.equal(Object.values(failureReasons));
   });
@@ -226,7 +222,7 @@ describe('documentation', () => {
     const hint = checkGivenTarget(development, 'http://127.0.0.1:4000/events') ?? '';
     const [, command = ''] = /: (WEBHOOK_LOCAL_TARGETS=http:\S+ npm run dev)$/.exec(hint) ?? [];
     expect(command).not.to.equal('');
-    expect(textOf('quick-start')).to.include(`\`${command}\``).and.to.include('`npm run listen`');
+    expect(docText('quick-start')).to.include(`\`${command}\``).and.to.include('`npm run listen`');
   });
 
   it('the documentation explains every error with its status, code and text', () => {
@@ -234,7 +230,7 @@ describe('documentation', () => {
     for (const code of partnerOperations.flatMap(({ errors }) => errors)) ofDrivers.delete(code);
     for (const code of Object.keys(errorAnswers) as ErrorCode[]) {
       const { status, text } = publicErrorOf(code);
-      const page = textOf(ofDrivers.has(code) ? 'drivers' : 'errors');
+      const page = docText(ofDrivers.has(code) ? 'drivers' : 'errors');
       if (status === 400) expect(page).to.include(`| 400 | \`${code}\` |`);
       else if (status === 409) expect(page).to.match(new RegExp(`^\\| .+ \\| \`${code}\` \\| \`${text}\` \\|`, 'm'));
       else expect(page).to.include(`| ${status} | \`${code}\` | \`${text}\` |`);
@@ -242,7 +238,7 @@ describe('documentation', () => {
   });
 
   it('the tables of errors contain only existing codes, each with its own status and text', () => {
-    const rows = ['errors', 'drivers'].flatMap((name) => [...textOf(name).matchAll(errorRow)]);
+    const rows = ['errors', 'drivers'].flatMap((name) => [...docText(name).matchAll(errorRow)]);
     expect(rows).to.have.length.above(30);
     for (const [row, status, code = '', text] of rows) {
       expect(errorCodes, row).to.include(code);
@@ -254,22 +250,22 @@ describe('documentation', () => {
   });
 
   it('the documentation explains every scenario of test mode', () => {
-    const [scenarios = ''] = textOf('test-mode').split('\n## Warnings\n');
+    const [scenarios = ''] = docText('test-mode').split('\n## Warnings\n');
     const rows = [...scenarios.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(rows).to.deep.equal([...testScenarios]);
   });
 
   it('the documentation explains every warning of test mode with the text of the code', () => {
-    const [, section = ''] = textOf('test-mode').split('\n## Warnings\n');
+    const [, section = ''] = docText('test-mode').split('\n## Warnings\n');
     const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, about]) => [code, about]);
     expect(rows).to.deep.equal(Object.entries(warnings));
   });
 
   describe('changelog', () => {
-    const versions = versionsOf(textOf('changelog'));
+    const versions = versionsOf(docText('changelog'));
 
     it('the changelog has a dated entry for each version, the newest first', () => {
-      const headings = parseMarkdown(textOf('changelog')).headings.filter(({ depth }) => depth === 2);
+      const headings = parseMarkdown(docText('changelog')).headings.filter(({ depth }) => depth === 2);
       expect(versions).to.have.length(headings.length);
       const numbers = versions.map(({ version }) =>
         version

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { operations } from '../../../api/operations.ts';
-import { documentation } from '../../../web/docs/documentation.ts';
-import { openApi } from '../../support/documented.ts';
+import { docs, openApi } from '../../support/documented.ts';
 
 interface Folder {
   name: string;
@@ -9,8 +7,6 @@ interface Folder {
 }
 
 describe('Postman collections', () => {
-  const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
-
   for (const [name, document] of [
     ['postman', openApi.partner],
     ['drivers-postman', openApi.driver],

@@ -3,20 +3,15 @@ import { lexer, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { operations } from '../../../api/operations.ts';
 import { needs as allNeeds } from '../../../shared/base/terms.ts';
 import { eventPageName, operationPageName } from '../../../web/docs/docs-pages.ts';
-import { documentation } from '../../../web/docs/documentation.ts';
 import { Highlighted } from '../../../web/docs/highlight.tsx';
 import { blockInfo } from '../../../web/docs/markdown.ts';
 import { searchOptions } from '../../../web/docs/search-options.ts';
 import { assetUrl } from '../../../web/kit/assets.ts';
 import { codeBlocksOf } from '../../docs/page-run.ts';
-import { fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
+import { docs, docText, fieldsOf, openApi, openApiDocuments } from '../../support/documented.ts';
 import { useTestApi } from '../../support/service.ts';
-
-const docs = documentation(operations, { publicBaseUrl: 'https://rides.example' });
-const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
 
 describe('the generated reference', () => {
   const api = useTestApi();
@@ -27,9 +22,9 @@ describe('the generated reference', () => {
       for (const [method, { operationId, summary, requestBody, responses }] of Object.entries(methods)) {
         const name = operationPageName(isDrivers ? 'driver' : 'partner', operationId);
         const endpoint = `\`${method.toUpperCase()} ${target}\``;
-        const overview = textOf(isDrivers ? 'drivers-reference' : 'reference');
+        const overview = docText(isDrivers ? 'drivers-reference' : 'reference');
         expect(overview).to.include(`| [${summary}](${name}.md) | ${endpoint} |`);
-        const page = textOf(name);
+        const page = docText(name);
         expect(page).to.include(`# ${summary}\n`).and.to.include(`\n${endpoint}\n`);
         for (const status of Object.keys(responses)) expect(page + overview).to.include(status);
         const schema = requestBody?.content['application/json'].schema;
@@ -37,8 +32,8 @@ describe('the generated reference', () => {
       }
     }
     for (const event of Object.keys(openApi.partner.webhooks)) {
-      expect(textOf('reference')).to.include(`| [\`${event}\`](${eventPageName(event)}.md) |`);
-      expect(textOf(eventPageName(event))).to.include(`# ${event}\n`);
+      expect(docText('reference')).to.include(`| [\`${event}\`](${eventPageName(event)}.md) |`);
+      expect(docText(eventPageName(event))).to.include(`# ${event}\n`);
     }
   });
 
@@ -54,7 +49,7 @@ describe('the generated reference', () => {
 
   it('each page of an operation has no empty table and no empty cell', () => {
     for (const name of docs.names.generated) {
-      const tables = lexer(textOf(name)).filter((token) => token.type === 'table') as Tokens.Table[];
+      const tables = lexer(docText(name)).filter((token) => token.type === 'table') as Tokens.Table[];
       for (const { rows } of tables) {
         expect(rows, name).not.to.be.empty;
         for (const row of rows) for (const { text } of row) expect(text, `${name}: ${row[0]?.text}`).not.to.equal('');
@@ -63,20 +58,20 @@ describe('the generated reference', () => {
   });
 
   it('the reference and the guide list every value of `needs`', () => {
-    const create = textOf(operationPageName('partner', 'createRide'));
+    const create = docText(operationPageName('partner', 'createRide'));
     const [row = ''] = /^\| `needs` \|.*$/m.exec(create) ?? [];
     for (const need of allNeeds) {
       expect(row).to.include(`\`${need}\``);
-      expect(textOf('rides')).to.include(`\n| \`${need}\` | `);
+      expect(docText('rides')).to.include(`\n| \`${need}\` | `);
     }
   });
 
   it('the texts about a cancellation by the driver say that only a new ride is opened to other drivers', () => {
-    const driver = textOf(operationPageName('driver', 'cancelStep'));
+    const driver = docText(operationPageName('driver', 'cancelStep'));
     expect(driver).to.include(
       'If the partner has set `onDriverCancel` to `rebid`, a new ride with another id replaces it',
     );
-    const [, guide = ''] = textOf('rides').split('\n## If the driver cancels\n');
+    const [, guide = ''] = docText('rides').split('\n## If the driver cancels\n');
     expect(guide).to.include('it is not offered to other drivers').and.to.include('`onDriverCancel: "rebid"`');
     for (const { name, text } of docs.pages) expect(text, name).not.to.include('no other driver is asked');
   });
