@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import type { NewKey } from '../../shared/keys/manage-keys.ts';
-import { newFormId, useVisitor, type Visitor } from './dashboard.ts';
+import { newFormId, useVisitor } from './dashboard.ts';
 import { type Given, useTestApi } from './service.ts';
 
 export const deskPath = '/dashboard/desk';
 
 /** The hotel's own door and a place nearby, as a desk saves them. */
-export const door = { name: 'Grand Hotel', address: '1 Main Street', lat: 40.7128, lng: -74.006 };
-export const station = { name: 'Penn Station', lat: 40.7506, lng: -73.9935 };
+const door = { name: 'Grand Hotel', address: '1 Main Street', lat: 40.7128, lng: -74.006 };
+const station = { name: 'Penn Station', lat: 40.7506, lng: -73.9935 };
 
 /** A desk with a visitor, a test key and two saved places for each test. The first place is the default pickup. */
 export function useTestDesk(given: Given = {}) {
@@ -17,7 +17,8 @@ export function useTestDesk(given: Given = {}) {
   const key = {} as NewKey;
   beforeEach(async () => {
     Object.assign(key, await visitor.newKey());
-    await setUpDesk(visitor, key.keyId);
+    await chooseDeskKey(visitor.account._id, newFormId(), key.keyId);
+    for (const place of [door, station]) await addPlace(visitor.account._id, newFormId(), place);
   });
 
   const fields = (changes: Record<string, string> = {}) => ({ ...bookingFields, key: key.keyId, ...changes });
@@ -33,7 +34,7 @@ export function useTestDesk(given: Given = {}) {
 }
 
 /** The fields that the booking form sends without scripts, except the key. */
-export const bookingFields = {
+const bookingFields = {
   from: 'Grand Hotel',
   to: 'Penn Station',
   when: 'now',
@@ -42,9 +43,3 @@ export const bookingFields = {
   rideType: 'standard',
   fare: '24.50',
 };
-
-/** Chooses the key of a desk and saves its places. */
-export async function setUpDesk({ account }: Pick<Visitor, 'account'>, keyId: string): Promise<void> {
-  await chooseDeskKey(account._id, newFormId(), keyId);
-  for (const place of [door, station]) await addPlace(account._id, newFormId(), place);
-}
