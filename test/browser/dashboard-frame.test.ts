@@ -1,9 +1,9 @@
-import { openAs } from './as-visitor.ts';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { keys } from '../../shared/keys/api-key.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { useTestApi } from '../support/service.ts';
+import { openAs } from './as-visitor.ts';
 import { layoutShifts } from './browser.ts';
 
 const phone = { width: 360, height: 740 };

@@ -14,8 +14,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
   const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '5' });
   const visitor = useVisitor(api);
 
-  const open = (path: string, options: BrowserContextOptions = {}) =>
-    openAs(visitor, api.url + path, options);
+  const open = (path: string, options: BrowserContextOptions = {}) => openAs(visitor, api.url + path, options);
   const look = (looks: Look[]) =>
     lookAt(
       api.url,
@@ -29,7 +28,11 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     for (const name of ['Old kiosk', 'Pilot']) {
       await revokeKey((await visitor.newKey('live', name)).keyId, { accountId: visitor.account._id });
     }
-    const desk = await visitor.newKey('live', 'Front desk', 'https://hooks.seaview-hotel.example/rides/events?source=partner');
+    const desk = await visitor.newKey(
+      'live',
+      'Front desk',
+      'https://hooks.seaview-hotel.example/rides/events?source=partner',
+    );
     const others: [Mode, string, string?][] = [
       ['live', 'Concierge app', 'https://hooks.seaview-hotel.example/concierge'],
       ['test', 'Staging'],

@@ -15,8 +15,7 @@ describe('the desk in a browser', () => {
   beforeEach(() => geocoder.answerWith(answerByPath));
 
   const deskUrl = () => api.url + deskPath;
-  const open = async (options: BrowserContextOptions = {}, url = deskUrl()) =>
-    openAs(visitor, url, options);
+  const open = async (options: BrowserContextOptions = {}, url = deskUrl()) => openAs(visitor, url, options);
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
   const focusedName = (page: Page) => page.evaluate(() => (document.activeElement as HTMLInputElement).name);
   const lastRide = () => rides.findOne({ accountId: visitor.account._id }, { sort: { _id: -1 } });

@@ -14,8 +14,7 @@ describe('typing at the desk in a browser', () => {
   beforeEach(() => geocoder.answerWith(answerByPath));
 
   const deskUrl = () => api.url + deskPath;
-  const open = (options: BrowserContextOptions = {}, query = '') =>
-    openAs(visitor, deskUrl() + query, options);
+  const open = (options: BrowserContextOptions = {}, query = '') => openAs(visitor, deskUrl() + query, options);
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
   const bookedRides = () => rides.countDocuments({ accountId: visitor.account._id });
 

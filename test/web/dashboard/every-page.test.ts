@@ -236,7 +236,8 @@ describe('every page of the dashboard', () => {
       ['/usage', ['No keys yet.', 'none yet'], ['No rides yet.']],
       ['/console', ['Create test key'], ['Create test key']],
     ];
-    const texts = () => Promise.all(pages.map(async ([path]) => textOf((await visitor.get(dashboardBase + path)).html)));
+    const texts = () =>
+      Promise.all(pages.map(async ([path]) => textOf((await visitor.get(dashboardBase + path)).html)));
     const first = await texts();
     await visitor.newKey('live');
     const second = await texts();

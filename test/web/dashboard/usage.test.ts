@@ -77,7 +77,9 @@ describe('the usage pages', () => {
       await ridesAt(key, at('2026-09-30 23:59:59.999'), at('2026-10-01 00:00'), at('2026-10-31 23:59:59.999'));
       const { html } = await visitor.get('/dashboard/usage?month=2026-10');
       expect(textOf(html)).to.include('2 live rides').and.to.include('31 October: 1 live, 0 test');
-      expect(html).to.match(/role="img"[^>]* aria-label="Rides a day, October 2026: 2 rides, the most on 1 October: 1"/);
+      expect(html).to.match(
+        /role="img"[^>]* aria-label="Rides a day, October 2026: 2 rides, the most on 1 October: 1"/,
+      );
       expect(/aria-label="Rides a day">.*?<\/table>/s.exec(html)?.[0].match(/<tr>/g)).to.have.length(32);
       expect(html).to.include('href="/dashboard/usage?month=2026-09"');
       expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');

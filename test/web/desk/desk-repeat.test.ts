@@ -3,7 +3,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { deskPath, useTestDesk } from '../../support/test-desk.ts';
 
 describe('booking a ride again at the desk', () => {
-  const { api, visitor, book } = useTestDesk();
+  const { visitor, book } = useTestDesk();
 
   const shown = (html: string, name: string) =>
     new RegExp(`<input[^>]*name="${name}"[^>]*?value="([^"]*)"`).exec(html)?.[1];
