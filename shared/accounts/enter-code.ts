@@ -186,7 +186,8 @@ export async function enterCode(
     const tries = await countTryOfCode(open, live.mac, tryId, nowMs);
     if (tries === null) {
       await tried.refund();
-      return { result: 'no code' };
+      // Another request with the same form may have used the code since it was read.
+      return (isRight(live.mac) && (await proofOf(open, live.mac, formId))) || { result: 'no code' };
     }
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
   } else if (!isRight(live.mac)) return { result: 'no code' };
@@ -248,10 +249,16 @@ export async function enterLink(
 }
 
 /** Marks the code and the link as used by a form. Resolves with null if another form used them first. */
-async function consume({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
+async function consume(open: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
+  const { _id, email } = open;
   const used = { formId, mac, at: new Date(nowMs) };
   const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'code.mac': mac }) };
   await signIns.updateOne(isOpen, { $set: { used }, $unset: { code: '' } });
+  return proofOf(open, mac, formId);
+}
+
+/** The result of a code or link that this form has used; null if it has not. */
+async function proofOf({ _id, email }: SignIn, mac: string, formId: string): Promise<Proof | null> {
   const row = await signIns.findOne({ _id, email, 'used.formId': formId, 'used.mac': mac });
   if (!row?.used) return null;
   const { next = '', invitation = '', used: by } = row;
