@@ -30,11 +30,11 @@ describe('the team of an account refuses what its members may not do', () => {
     SECRETS_KEY: `${olderKey},${newerKey}`,
     SIGN_IN_MAILS_PER_HOUR: String(mostMails),
   });
-  const visitor = useVisitor(api);
   beforeEach(() => {
     // The limit of a clock hour counts the invitations of all test files. No other test sends any in these hours.
     api.ctx.now = () => Date.now() + 12 * hourMs;
   });
+  const visitor = useVisitor(api);
 
   const accountId = () => visitor.account._id;
   const invitationMails = async (email: string) =>
