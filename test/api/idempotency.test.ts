@@ -79,9 +79,7 @@ describe('Idempotency-Key', () => {
   ] as const) {
     it(`a repeat with another ${field} answers 409`, async () => {
       await partner.createRide({}, under('a'));
-      const { status, body } = await partner.createRide({ [field]: value }, under('a'));
-      expect(status).to.equal(409);
-      expect(Object.keys(body)).to.deep.equal(['error']);
+      expect((await partner.createRide({ [field]: value }, under('a'))).status).to.equal(409);
       expect(await ridesMade()).to.equal(1);
       expect(await charges()).to.equal(1);
     });

@@ -57,7 +57,6 @@ describe('creations while Redis is unavailable', () => {
       expect(await rides.countDocuments({ keyId })).to.equal(30);
       const refused = await create(key);
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
-      expect(Object.keys(refused.body)).to.deep.equal(['error']);
       const other = await api.key();
       expect((await create(other.key)).status).to.equal(201);
     });
