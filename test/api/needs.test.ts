@@ -73,16 +73,6 @@ describe('needs', () => {
     expect((await driver.get('/me')).body.equipment).to.deep.equal(['child_seat', 'pet']);
   });
 
-  it('an offer does not show the equipment of its driver', async () => {
-    const place = somewhere();
-    const driver = await driverWith(place, 'pet');
-    const rideId = await openRide(place, { needs: ['pet'] });
-    await offerBy(driver, rideId);
-    const { text } = await partner.get(`/rides/${rideId}/offers`);
-    expect(text).not.to.include('equipment');
-    expect((await storedRide(rideId)).offers[0]?.driver).not.to.have.property('equipment');
-  });
-
   it('the simulated driver of a test ride serves all needs', async () => {
     const tester = await api.partner('test');
     const { rideId } = (await tester.createRide({ needs: [...needs] })).body;

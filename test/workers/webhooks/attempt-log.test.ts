@@ -57,13 +57,18 @@ describe('recorded attempts of events', () => {
     expect(erasedAt).to.be.a('date');
   });
 
-  it('an attempt is recorded with its request, destination and answer', async () => {
+  it('an attempt is recorded with its request, destination and answer, and on the ride with its outcome', async () => {
     receiver.answerWith((response) => response.writeHead(202).end('thank you'));
-    const key = await newKey(ctx, `${receiver.url}?token=secret`);
+    const key = await newKey(ctx, `${receiver.url}?token=secret#part`);
     const rideId = await rideWithEvents(ctx, key, 2);
-    await deliver(ctx, rideId, 1);
+    const done = await deliver(ctx, rideId, 1);
+    expect(done).to.include({ result: 'delivered', event: 'offer.received', httpStatus: 202 });
     const attempt = await theOnly(rideId);
     const [event] = (await storedRide(rideId)).events;
+    const { delivery } = event ?? {};
+    expect(delivery).to.have.all.keys('outcome', 'url', 'httpStatus', 'durationMs', 'at');
+    expect(delivery).to.include({ outcome: 'delivered', url: receiver.url, httpStatus: 202 });
+    expect(delivery?.at).to.be.instanceOf(Date);
     const [receipt] = receiver.receipts;
     const { _id, headers = {}, phases = {}, durationMs = 0, answerHeaders = {}, ...rest } = attempt;
     expect(Object.keys(answerHeaders)).to.deep.equal(['date']);
@@ -76,7 +81,7 @@ describe('recorded attempts of events', () => {
       event: 'offer.received',
       rideId,
       seq: 1,
-      at: event?.delivery?.at,
+      at: delivery?.at,
       outcome: 'delivered',
       httpStatus: 202,
       url: receiver.url,
