@@ -152,14 +152,5 @@ describe('auto-accept', () => {
       for (const rideId of [accepted, cancelled]) expect(await run(rideId)).to.deep.equal({ result: 'stale' });
       expect(await acceptedBy(accepted)).to.equal(offerId);
     });
-
-    it('the creation and retrieve show waitSeconds, and a repeat with another one answers 409', async () => {
-      const under = { 'idempotency-key': 'wait' };
-      const { body, text } = await partner.createRide({ autoAccept: waiting }, under);
-      expect(body.autoAccept).to.deep.equal(waiting);
-      expect((await partner.get(`/rides/${body.rideId}`)).body.autoAccept).to.deep.equal(waiting);
-      expect((await partner.createRide({ autoAccept: waiting }, under)).text).to.equal(text);
-      expect((await partner.createRide({ autoAccept: { ...waiting, waitSeconds: 5 } }, under)).status).to.equal(409);
-    });
   });
 });

@@ -68,13 +68,6 @@ describe('POST /rides: the answer', () => {
     expect(answers.map(({ body }) => body.carType)).to.deep.equal(['regular', 'comfort', 'family']);
   });
 
-  it('a creation stores the default of every optional field, and nothing for fields without a default', async () => {
-    const { body } = await partner.createRide();
-    const stored = await rides.findOne({ _id: body.rideId });
-    expect(stored).to.include({ carType: 'regular', rideType: 'standard', passengerCount: 1, status: 'bidding' });
-    expect(stored).not.to.have.any.keys('notes', 'passenger', 'webhookUrl', 'scenario', 'idempotency', 'driver');
-  });
-
   it('a creation stores every given field unchanged', async () => {
     const given = {
       pickup: { lat: -33.8688, lng: 151.2093, address: 'Zoë Müller, 東京 🚕' },
@@ -93,23 +86,16 @@ describe('POST /rides: the answer', () => {
     expect(stored).to.deep.include(given);
   });
 
-  it('a creation treats null for an optional field as absent', async () => {
-    const names = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'notes', 'passenger', 'webhookUrl'] as const;
-    const { status, body } = await partner.createRide(Object.fromEntries(names.map((name) => [name, null])));
-    expect(status).to.equal(201);
-    const stored = await rides.findOne({ _id: body.rideId });
-    const defaults = { carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5.31 };
-    expect(stored).to.include(defaults).and.not.have.any.keys('notes', 'passenger', 'webhookUrl');
-  });
-
-  it('a creation treats null for an address and for the fields of passenger as absent', async () => {
+  it('a creation treats null for an address and for the fields of passenger and autoAccept as absent', async () => {
     const { status, body } = await partner.createRide({
       pickup: { lat: 1, lng: 2, address: null },
       passenger: { name: null, phone: null },
+      autoAccept: { maxPrice: 30, maxEtaMinutes: null },
     });
     expect(status).to.equal(201);
     const stored = await rides.findOne({ _id: body.rideId });
     expect(stored?.pickup).to.deep.equal({ lat: 1, lng: 2 });
     expect(stored?.passenger ?? {}).to.deep.equal({});
+    expect(stored?.autoAccept).to.deep.equal({ maxPrice: 30 });
   });
 });
