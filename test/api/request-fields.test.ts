@@ -148,8 +148,13 @@ describe('each field of a request', () => {
     const under = { 'idempotency-key': 'a' };
     const first = await partner.createRide(sent, under);
     expect((await partner.createRide(sent, under)).text).to.equal(first.text);
-    const autoAccept = { maxPrice: 40, waitSeconds: 5 };
-    const others: Partial<Record<string, unknown>> = { pickup: destination, destination: pickup, fare: 32, autoAccept };
+    const others: Partial<Record<string, unknown>> = {
+      pickup: destination,
+      destination: pickup,
+      fare: 32,
+      passenger: { phone: '+12025550112' },
+      autoAccept: { maxPrice: 40, waitSeconds: 5 },
+    };
     for (const [field] of fields) {
       expect((await partner.createRide({ ...sent, [field]: others[field] }, under)).status, field).to.equal(409);
     }
