@@ -192,14 +192,16 @@ describe('recorded attempts of events', () => {
       expect(delivery).not.to.have.property('httpStatus');
     });
 
-    it('a blocked attempt has no address', async () => {
+    it('a blocked attempt has no address and no query of its URL, on the ride too', async () => {
       const key = await newKey(ctx);
       await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://127.0.0.1/hook?token=secret' } });
       const rideId = await rideWithEvents(ctx, key, 1);
-      await deliver(ctx, rideId, 1);
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'blocked' });
       const attempt = await theOnly(rideId);
-      expect(attempt).to.include({ outcome: 'blocked', url: 'https://127.0.0.1/hook' });
+      const blocked = { outcome: 'blocked', url: 'https://127.0.0.1/hook' };
+      expect(attempt).to.include(blocked);
       expect(attempt).not.to.have.any.keys('address', 'headers', 'answer');
+      expect((await storedRide(rideId)).events[0]?.delivery).to.include(blocked);
     });
 
     it('an attempt without a URL has no URL, address, headers or phases', async () => {

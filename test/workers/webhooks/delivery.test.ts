@@ -36,16 +36,6 @@ describe('event delivery', () => {
   });
 
   describe('recorded outcome', () => {
-    it('an event is blocked, with its URL and without a request, if the target is not allowed', async () => {
-      const withoutTargets = withTargets(ctx);
-      const key = await newKey(ctx);
-      await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://[::1]/a?token=secret' } });
-      const rideId = await rideWithEvents(ctx, key, 1);
-      expect(await deliver(withoutTargets, rideId, 1)).to.include({ result: 'blocked' });
-      expect(await logged(rideId)).to.include({ outcome: 'blocked', url: 'https://[::1]/a' });
-      expect(receiver.receipts).to.have.length(0);
-    });
-
     it('an event with another status than 2xx is failed and settled, and the next event gets its job', async () => {
       receiver.answerWith((response) => response.writeHead(500).end());
       const rideId = await rideWith(2);
