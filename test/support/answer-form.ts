@@ -12,16 +12,16 @@ const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
 const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
-/** The status and the schema of each success response to partners. */
+/** The names of the partners' documented success responses, by status. */
 const successes = Object.values(openApi.partner.paths)
-  .flatMap((methods) => Object.values(methods))
+  .flatMap((operations) => Object.values(operations))
   .flatMap(({ responses }) => Object.entries(responses))
-  .flatMap(([status, response]) => {
-    const schema = resolved<ApiResponse>(response, openApi.partner).content?.['application/json']?.schema;
-    return schema && status < '300' ? [[Number(status), schemaName(schema)] as const] : [];
-  });
-/** The fields of the health checks, which are outside the document. */
-const ofHealthChecks = ['status', 'version'];
+  .filter(([status]) => Number(status) < 400)
+  .map(([status, response]) => {
+    const { content } = resolved<ApiResponse>(response, openApi.partner);
+    return { status: Number(status), schema: schemaName(content?.['application/json']?.schema ?? {}) };
+  })
+  .filter(({ schema }) => schema);
 
 /** Describes why a response is neither a success of the contract nor `{ "error": text }`. Undefined if it is one. */
 export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
@@ -37,10 +37,12 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
   if (status >= 400) {
     return fields.length === 1 && typeof body.error === 'string' ? undefined : `${status} that is not { error: text }`;
   }
-  const isHealth = fields.includes('status') && fields.every((field) => ofHealthChecks.includes(field));
+  // The health checks are outside the versioned base.
   const isKnown =
-    isHealth ||
-    successes.some(([documented, name]) => documented === status && schemaProblem(name, body) === undefined);
+    (status === 200 &&
+      typeof body.status === 'string' &&
+      fields.every((name) => ['status', 'version'].includes(name))) ||
+    successes.some((success) => success.status === status && schemaProblem(success.schema, body) === undefined);
   return isKnown ? undefined : `${status} with the fields ${fields.join(', ')}`;
 }
 
