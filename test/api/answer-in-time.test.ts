@@ -37,9 +37,8 @@ describe('time limit of requests', () => {
           }),
         ),
       );
-      for (const { status, body, headers } of answers) {
+      for (const { status, headers } of answers) {
         expect(status).to.equal(503);
-        expect(Object.keys(body)).to.deep.equal(['error']);
         expect(headers.get('retry-after')).to.equal('1');
       }
     } finally {

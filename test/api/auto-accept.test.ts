@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
-import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import {
@@ -111,28 +110,6 @@ describe('auto-accept', () => {
     expect(await timersOf(rideId)).to.have.members(['stall', 'arrive']);
   });
 
-  it('only the partner sees autoAccept, not the driver and not the events', async () => {
-    const created = await partner.createRide({ autoAccept: { maxEtaMinutes: null, maxPrice: 30 } });
-    expect(created.body.autoAccept).to.deep.equal({ maxPrice: 30 });
-    expect((await partner.get(`/rides/${created.body.rideId}`)).body.autoAccept).to.deep.equal({ maxPrice: 30 });
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { at: place });
-    const rideId = await dispatchedRide(api.ctx, place, { autoAccept: { maxPrice: 4321 } });
-    const requests = await driver.get('/requests');
-    expect(requests.text)
-      .to.include(rideId)
-      .and.not.match(/4321|autoAccept/);
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 })).body;
-    await due(rideId);
-    expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
-    expect((await driver.get('/ride')).text)
-      .to.include(rideId)
-      .and.not.match(/4321|autoAccept/);
-    const { events } = await storedRide(rideId);
-    expect(events).to.have.length(2);
-    for (const { body } of events) expect(body).not.to.match(/4321|autoAccept/);
-  });
-
   describe('with waitSeconds', () => {
     const waiting = { ...limits, waitSeconds: 20 };
     const waitOf = async (rideId: string) => {
@@ -140,19 +117,6 @@ describe('auto-accept', () => {
       return timers.find(({ name }) => name === 'auto_accept')?.dueAt;
     };
     const acceptedBy = async (rideId: string) => (await storedRide(rideId)).acceptedOfferId;
-
-    it('the wait begins with the first offer within the limits, and later offers do not prolong it', async () => {
-      const rideId = await newRideWith(waiting);
-      await offerOn(api.ctx, rideId, { price: 26 });
-      expect(await waitOf(rideId)).to.equal(undefined);
-      const { at } = await offerOn(api.ctx, rideId, { price: 25 });
-      const dueAt = await waitOf(rideId);
-      expect(dueAt?.getTime()).to.equal(at.getTime() + 20_000);
-      await offerOn(api.ctx, rideId, { price: 20 });
-      expect(await waitOf(rideId)).to.deep.equal(dueAt);
-      expect(await run(rideId)).to.include({ why: 'early' });
-      expect((await storedRide(rideId)).status).to.equal('bidding');
-    });
 
     it('after the wait the cheapest offer within the limits is accepted; of equal prices the one with the shortest ETA', async () => {
       const rideId = await newRideWith(waiting);
@@ -178,18 +142,6 @@ describe('auto-accept', () => {
       expect((await waitOf(rideId))?.getTime()).to.equal(at.getTime() + 20_000);
     });
 
-    it('if the driver of the best offer is on another ride, the next best is accepted', async () => {
-      const driver = newDriver();
-      const [first, second] = [await newRideWith(waiting), await newRideWith(waiting)];
-      await offerOn(api.ctx, first, { driver });
-      await offerOn(api.ctx, second, { driver, price: 15 });
-      await offerOn(api.ctx, second, { price: 24 });
-      const { offerId } = await offerOn(api.ctx, second, { price: 22 });
-      await due(first);
-      await due(second);
-      expect(await acceptedBy(second)).to.equal(offerId);
-    });
-
     it('the partner can accept any offer or cancel during the wait, which then has no effect', async () => {
       const [accepted, cancelled] = [await newRideWith(waiting), await newRideWith(waiting)];
       await offerOn(api.ctx, accepted, { price: 15 });
@@ -199,15 +151,6 @@ describe('auto-accept', () => {
       await partner.post(`/rides/${cancelled}/cancel`);
       for (const rideId of [accepted, cancelled]) expect(await run(rideId)).to.deep.equal({ result: 'stale' });
       expect(await acceptedBy(accepted)).to.equal(offerId);
-    });
-
-    it('the creation and retrieve show waitSeconds, and a repeat with another one answers 409', async () => {
-      const under = { 'idempotency-key': 'wait' };
-      const { body, text } = await partner.createRide({ autoAccept: waiting }, under);
-      expect(body.autoAccept).to.deep.equal(waiting);
-      expect((await partner.get(`/rides/${body.rideId}`)).body.autoAccept).to.deep.equal(waiting);
-      expect((await partner.createRide({ autoAccept: waiting }, under)).text).to.equal(text);
-      expect((await partner.createRide({ autoAccept: { ...waiting, waitSeconds: 5 } }, under)).status).to.equal(409);
     });
   });
 });

@@ -119,7 +119,6 @@ describe('POST /rides: the fields', () => {
     it(`a creation answers 400 and names ${named}: ${title}`, async () => {
       const { status, body } = await refusals.createRide(fields);
       expect(status).to.equal(400);
-      expect(body).to.have.all.keys('error');
       expect(body.error).to.match(new RegExp(`^${named.replace('.', '\\.')} `));
     });
   }
@@ -129,7 +128,6 @@ describe('POST /rides: the fields', () => {
       const text = JSON.stringify({ ...validRide, fare: 'FARE' }).replace('"FARE"', number);
       const { status, body } = await refusals.post('/rides', text);
       expect(status).to.equal(400);
-      expect(body).to.have.all.keys('error');
       expect(body.error).to.match(/^fare |^The request body is not valid JSON$/);
     });
   }

@@ -57,12 +57,6 @@ describe('manual steps of a test ride', () => {
     expect((await step(rideId, 'withdraw', { offerId: 'offer_none' })).status).to.equal(404);
   });
 
-  it('a manual offer without a price has the price of the scenario', async () => {
-    const countered = await newRideUnder('counter_offer');
-    await step(countered, 'offer');
-    expect((await storedRide(countered)).offers[0]).to.include({ price: 30, etaMinutes: 4 });
-  });
-
   it('a manual cancel by the driver answers 409 while the ride is bidding, and later cancels the ride', async () => {
     const bidding = await newRideUnder('no_offers');
     expect((await step(bidding, 'cancel')).status).to.equal(409);

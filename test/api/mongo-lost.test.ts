@@ -8,14 +8,13 @@ import { withLogLines } from '../support/log-lines.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { newRide } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
-import { jobFor, outcomeOf } from '../support/stored-rides.ts';
+import { jobFor } from '../support/stored-rides.ts';
 
 /**
  * The service answers within 3 s even if MongoDB hangs; the MongoDB driver itself gives up only after 30 s. In between,
  * so that a busy machine has time to answer.
  */
-const patienceMs = 25_000;
-const patience = () => AbortSignal.timeout(patienceMs);
+const patience = () => AbortSignal.timeout(25_000);
 
 describe('lost connections to MongoDB', () => {
   let proxy: MongoProxy;
@@ -46,12 +45,14 @@ describe('lost connections to MongoDB', () => {
       ['after the insert arrived and before its reply', 'cutAnswerOfInsert'],
       ['before the insert arrived', 'cutInsert'],
     ] as const) {
-      it(`a creation whose connection to MongoDB breaks ${title} answers 201, with one ride, charged once`, async () => {
+      it(`a creation whose connection to MongoDB breaks ${title} answers 201, as its repeat does, with one ride, charged once`, async () => {
         const partner = await api.partner();
         const lost = proxy[cut]('rides');
-        const { status, body } = await partner.createRide();
+        const first = await partner.createRide({}, { 'idempotency-key': 'a' });
         await lost;
+        const { status, body } = first;
         expect(status).to.equal(201);
+        expect((await partner.createRide({}, { 'idempotency-key': 'a' })).text).to.equal(first.text);
         expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
         expect((await partner.get(`/rides/${body.rideId}`)).body).to.include({
           rideId: body.rideId,
@@ -60,15 +61,14 @@ describe('lost connections to MongoDB', () => {
         expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
       });
 
-      it(`a repeat gets the same 201 if the connection of the first creation broke ${title}`, async () => {
+      it(`10 concurrent creations whose connections to MongoDB break ${title} create exactly one ride each`, async () => {
         const partner = await api.partner();
         const lost = proxy[cut]('rides');
-        const first = await partner.createRide({}, { 'idempotency-key': 'a' });
+        const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
         await lost;
-        const again = await partner.createRide({}, { 'idempotency-key': 'a' });
-        expect(first.status).to.equal(201);
-        expect(again.text).to.equal(first.text);
-        expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(201));
+        expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
+        expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(10);
       });
     }
 
@@ -79,16 +79,6 @@ describe('lost connections to MongoDB', () => {
       await lost;
       expect(lines.filter(({ msg }) => msg === 'ride created').map((line) => line.rideId)).to.deep.equal([rideId]);
       expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.include({ rideId });
-    });
-
-    it('10 concurrent creations whose connections to MongoDB break create exactly one ride each', async () => {
-      const partner = await api.partner();
-      const lost = proxy.cutAnswerOfInsert('rides');
-      const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
-      await lost;
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(201));
-      expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
-      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(10);
     });
   });
 
@@ -101,15 +91,6 @@ describe('lost connections to MongoDB', () => {
       await lost;
       await proxy.goAway();
       expect(await creation).to.be.an.instanceOf(UnconfirmedRide);
-    });
-
-    it('a creation fails with `unavailable` within about 3 s if no connection to MongoDB is possible', async () => {
-      await proxy.goAway();
-      // The driver notices that its connections are closed.
-      await rides.findOne({}).catch(() => {});
-      const startedAt = performance.now();
-      expect(await outcomeOf(newRide(api.ctx))).to.equal('unavailable');
-      expect(performance.now() - startedAt).to.be.below(patienceMs);
     });
 
     it('every operation answers 5xx in JSON within about 3 s if no connection to MongoDB is possible', async () => {
@@ -137,9 +118,7 @@ describe('lost connections to MongoDB', () => {
         proxy.hang();
         return database().command(insert as object);
       });
-      const { status, body } = await send(key, 'POST', '/rides');
-      expect(status).to.be.within(500, 599);
-      expect(Object.keys(body)).to.deep.equal(['error']);
+      expect((await send(key, 'POST', '/rides')).status).to.be.within(500, 599);
     });
 
     it('every other operation answers 5xx within about 3 s if MongoDB hangs', async () => {

@@ -35,15 +35,4 @@ describe('origin of changes to a ride', () => {
     await fireTimer(api.ctx, expired, 'expire');
     expect((await originsOf(expired)).at(-1)).to.deep.equal({ by: 'timeout', requestId: undefined });
   });
-
-  it('the body of an event does not contain its origin', async () => {
-    const partner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, 'cancelled', { by: partner });
-    await partner.post(`/rides/${rideId}/cancel`);
-    const { events } = await storedRide(rideId);
-    expect(events).to.have.length(2);
-    for (const { body } of events) {
-      expect(JSON.parse(body)).to.not.have.any.keys('by', 'requestId', 'origin');
-    }
-  });
 });

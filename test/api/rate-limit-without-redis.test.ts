@@ -1,17 +1,11 @@
 import { expect } from 'chai';
-import { startRedis } from '../../dev/servers/redis-server.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { useFolder } from '../support/folder.ts';
 import { useTestApi } from '../support/service.ts';
-import { useStarted } from '../support/use-started.ts';
+import { useRedis } from '../support/use-redis.ts';
 
 describe('creations while Redis is unavailable', () => {
-  const folder = useFolder();
-  const redis = useStarted(async () => {
-    const server = await startRedis({ dataDir: folder.path });
-    return { ...server, close: server.stop };
-  });
+  const redis = useRedis();
   const api = useTestApi(() => ({ REDIS_URL: redis.url }));
 
   const create = (key: string, headers: Record<string, string> = {}) =>
@@ -57,7 +51,6 @@ describe('creations while Redis is unavailable', () => {
       expect(await rides.countDocuments({ keyId })).to.equal(30);
       const refused = await create(key);
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
-      expect(Object.keys(refused.body)).to.deep.equal(['error']);
       const other = await api.key();
       expect((await create(other.key)).status).to.equal(201);
     });

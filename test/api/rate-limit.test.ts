@@ -35,9 +35,8 @@ describe('rate limit of creations', () => {
 
   const addCharges = (keyId: string, count: number, agoSeconds: number) => charge(api.ctx, keyId, count, agoSeconds);
 
-  function expectRefused({ status, body, headers }: Answer): number {
+  function expectRefused({ status, headers }: Answer): number {
     expect(status).to.equal(429);
-    expect(Object.keys(body)).to.deep.equal(['error']);
     const retryAfter = headers.get('retry-after') ?? '';
     expect(retryAfter).to.match(/^\d+$/);
     return Number(retryAfter);
@@ -51,18 +50,6 @@ describe('rate limit of creations', () => {
     }
     expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(perMinute);
     expect(await charges(partner.keyId)).to.equal(perMinute);
-  });
-
-  it('the text of a 429 names the limit that was reached', async () => {
-    const [inMinute, inHour] = [await api.partner(), await api.partner()];
-    await addCharges(inMinute.keyId, perMinute, 30);
-    await addCharges(inHour.keyId, perHour, 3_000);
-    expect((await inMinute.createRide()).body.error).to.equal(
-      'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
-    );
-    expect((await inHour.createRide()).body.error).to.equal(
-      'Rate limit exceeded: at most 300 rides in an hour for each key',
-    );
   });
 
   it('accounts have no limit on creations by default', async () => {
@@ -170,9 +157,7 @@ describe('rate limit of creations', () => {
 
   it('a creation whose insert may have arrived answers 503 in time and keeps its charge', async () => {
     onceInsteadOf(database(), 'command', () => new Promise(() => {}));
-    const { status, body } = await partner.createRide();
-    expect(status).to.equal(503);
-    expect(Object.keys(body)).to.deep.equal(['error']);
+    expect((await partner.createRide()).status).to.equal(503);
     expect(await charges(partner.keyId)).to.equal(1);
   });
 

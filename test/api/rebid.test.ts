@@ -7,7 +7,7 @@ import { runBiddingTimer } from '../../workers/bidding.ts';
 import { countByDay } from '../../workers/periodic/usage/sum-rides.ts';
 import { deliver } from '../support/deliveries.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
-import { rideIn } from '../support/rides.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 
@@ -62,27 +62,12 @@ describe('rides that are replaced when the driver cancels', () => {
   it('the successor has the fare to which the ride was raised', async () => {
     const { rideId } = (await partner.createRide(rebid)).body;
     await partner.post(`/rides/${rideId}/fare`, { fare: 31 });
-    const { offerId } = await applyOffer(rideId);
+    const { offerId } = await offerOn(api.ctx, rideId);
     await partner.post(`/rides/${rideId}/accept`, { offerId });
     const { nextRideId = '' } = await cancelBy(rideId);
     await bringSuccessor(api.ctx, rideId);
     expect((await partner.get(`/rides/${nextRideId}`)).body.fare).to.equal(31);
   });
-
-  async function applyOffer(rideId: string) {
-    const { offers } = await applyAction(
-      api.ctx,
-      rideId,
-      {
-        action: 'offer',
-        driver: { driverId: `driver_${rideId}`, name: 'A', phone: '1', rating: 5, vehicle: 'B', plate: 'C' },
-        price: 31,
-        etaMinutes: 2,
-      },
-      'anyone',
-    );
-    return offers.at(-1) as { offerId: string };
-  }
 
   it('ten concurrent runs and a repeated one insert exactly one successor', async () => {
     const { rideId, next } = await cancelledRide();
@@ -149,7 +134,7 @@ describe('rides that are replaced when the driver cancels', () => {
       await run(rideId);
       rideId = next;
       expect(await storedRide(rideId)).to.deep.include({ rebids: place, excludedDrivers: cancellers });
-      const { offerId } = await applyOffer(rideId);
+      const { offerId } = await offerOn(api.ctx, rideId);
       cancellers.push((await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone')).driver?.driverId);
       next = (await cancelBy(rideId)).nextRideId ?? '';
     }

@@ -5,7 +5,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import type { Document } from '../support/op-msg.ts';
 import { describeOnEngine, useReplicaSet } from '../support/replica-set.ts';
-import { offerOn, rideIn } from '../support/rides.ts';
+import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
@@ -23,22 +23,6 @@ describeOnEngine('API on a replica set', () => {
     until(async () => commands.filter(({ insert }) => insert === rides.collectionName).length >= count);
   const committedReads = (count: number) =>
     until(async () => commands.filter(({ readConcern }) => readConcern?.level === 'majority').length >= count);
-
-  it('every operation of the contract works on a replica set', async () => {
-    const partner = await api.partner('live');
-    const created = await partner.createRide({}, { 'idempotency-key': 'a' });
-    expect((await partner.createRide({}, { 'idempotency-key': 'a' })).text).to.equal(created.text);
-    const path = `/rides/${created.body.rideId}`;
-    const { offerId } = await offerOn(api.ctx, created.body.rideId);
-    expect((await partner.get(`${path}/offers`)).body.offers).to.have.length(1);
-    expect((await partner.get(path)).body).to.include({ status: 'bidding', offersCount: 1 });
-    expect((await partner.post(`${path}/accept`, { offerId })).status).to.equal(200);
-    expect((await partner.post(`${path}/accept`, { offerId })).status).to.equal(200);
-    expect((await partner.get(path)).body).to.include({ status: 'driver_arriving' });
-    expect((await partner.post(`${path}/cancel`)).status).to.equal(200);
-    expect((await partner.post(`${path}/cancel`)).status).to.equal(409);
-    expect((await (await api.partner()).get(path)).status).to.equal(404);
-  });
 
   it('a creation answers 201 only once the ride is majority-committed, and retries create one ride', async () => {
     const partner = await api.partner();

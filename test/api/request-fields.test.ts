@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { newRideSchema } from '../../api/rides/new-ride.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
@@ -11,8 +12,9 @@ import { bodyOf, valuesOfRide } from '../../web/desk/booking-values.ts';
 import { driveLanguage } from '../../web/drive/drive-languages.ts';
 import { driveWords } from '../../web/drive/drive-words.ts';
 import { requestBody } from '../../web/kit/ride-request.ts';
-import { rideIn } from '../support/rides.ts';
-import { useTestContext } from '../support/service.ts';
+import { chargesOf } from '../support/charges.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 interface Treatment {
@@ -23,6 +25,8 @@ interface Treatment {
   driver: boolean;
   /** True if the desk's form for the same ride again has the field. */
   desk: boolean;
+  /** Where the partner sees the field: in the answer to the creation, in the ride, or in each event. */
+  shown: readonly ('creation' | 'ride' | 'event')[];
 }
 
 const pickup: Location = { lat: 40.7128, lng: -74.006, address: 'Ward 7' };
@@ -31,56 +35,132 @@ const destination: Location = { lat: 40.758, lng: -73.9855, address: 'Main entra
 const pickupAt = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 3 * 3_600_000);
 
 /**
- * One row for each field of a request: whether erasure removes it, and whether drivers and the desk see it. The tests
- * below check each column, and fail for a new field without a row.
+ * One row for each field of a request: whether erasure removes it, and who sees it. The tests below check each column,
+ * and fail for a new field without a row.
  */
 const treatments = {
-  pickup: { example: pickup, erased: true, driver: true, desk: true },
-  destination: { example: destination, erased: true, driver: true, desk: true },
-  fare: { example: 31.5, erased: false, driver: true, desk: true },
-  carType: { example: 'family', erased: false, driver: true, desk: true },
-  rideType: { example: 'intercity', erased: false, driver: true, desk: true },
-  passengerCount: { example: 3, erased: false, driver: true, desk: true },
+  pickup: { example: pickup, erased: true, driver: true, desk: true, shown: ['ride'] },
+  destination: { example: destination, erased: true, driver: true, desk: true, shown: ['ride'] },
+  fare: { example: 31.5, erased: false, driver: true, desk: true, shown: ['creation', 'ride', 'event'] },
+  carType: { example: 'family', erased: false, driver: true, desk: true, shown: ['creation', 'ride'] },
+  rideType: { example: 'intercity', erased: false, driver: true, desk: true, shown: [] },
+  passengerCount: { example: 3, erased: false, driver: true, desk: true, shown: ['ride'] },
   // The desk's form has no distance: the service computes it.
-  distanceKm: { example: 7.5, erased: false, driver: true, desk: false },
-  notes: { example: 'Ring twice', erased: true, driver: true, desk: true },
+  distanceKm: { example: 7.5, erased: false, driver: true, desk: false, shown: ['creation', 'ride'] },
+  notes: { example: 'Ring twice', erased: true, driver: true, desk: true, shown: [] },
   passenger: {
     example: { name: 'Ada Lovelace', phone: '+12025550111', locale: 'es' },
     erased: true,
     driver: true,
     desk: true,
+    shown: [],
   },
-  needs: { example: ['pet'], erased: true, driver: true, desk: true },
-  floor: { example: 7, erased: true, driver: true, desk: true },
-  pin: { example: true, erased: false, driver: true, desk: true },
-  pickupAt: { example: pickupAt, erased: false, driver: true, desk: true },
-  reference: { example: 'booking-4711', erased: true, driver: false, desk: true },
-  onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true },
+  needs: { example: ['pet'], erased: true, driver: true, desk: true, shown: ['creation', 'ride'] },
+  floor: { example: 7, erased: true, driver: true, desk: true, shown: ['creation', 'ride'] },
+  // The partner sees the digits instead.
+  pin: { example: true, erased: false, driver: true, desk: true, shown: [] },
+  pickupAt: { example: pickupAt, erased: false, driver: true, desk: true, shown: ['creation', 'ride', 'event'] },
+  reference: { example: 'booking-4711', erased: true, driver: false, desk: true, shown: ['creation', 'ride', 'event'] },
+  onDriverCancel: { example: 'rebid', erased: false, driver: false, desk: true, shown: ['creation', 'ride'] },
   notify: {
     example: { passenger: true, contacts: [{ phone: '+12025550144' }] },
     erased: true,
     driver: false,
     desk: true,
+    shown: [],
   },
   // Only programs set these.
-  metadata: { example: { bed: 'bed 12' }, erased: true, driver: false, desk: false },
-  webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false },
-  autoAccept: { example: { maxPrice: 40 }, erased: false, driver: false, desk: false },
+  metadata: {
+    example: { bed: 'bed 12' },
+    erased: true,
+    driver: false,
+    desk: false,
+    shown: ['creation', 'ride', 'event'],
+  },
+  webhookUrl: { example: 'https://partner.example/hook', erased: true, driver: false, desk: false, shown: [] },
+  autoAccept: {
+    example: { maxPrice: 40, waitSeconds: 20 },
+    erased: false,
+    driver: false,
+    desk: false,
+    shown: ['creation', 'ride'],
+  },
 } satisfies Record<keyof RideRequest, Treatment>;
 
 const fields = Object.entries(treatments) as [keyof RideRequest, Treatment][];
 const request = Object.fromEntries(fields.map(([field, { example }]) => [field, example])) as unknown as RideRequest;
 const asNumber = (value: unknown) => (value instanceof Date ? value.getTime() : value);
 
+/** The request as a partner sends it. */
+const sent = Object.fromEntries(fields.map(([field, { example }]) => [field, asNumber(example)]));
+const required = { pickup, destination, fare: 31.5 };
+
 describe('each field of a request', () => {
-  const ctx = useTestContext();
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   /** A live ride with every field. Resolves with it and its chosen driver. */
   async function fullRide(status: RideStatus) {
-    const { rideId, offer } = await rideIn(ctx, status);
+    const { rideId, offer } = await rideIn(api.ctx, status);
     await rides.updateOne({ _id: rideId }, { $set: { ...request, unsettled: 0 } });
     return { ride: await storedRide(rideId), driverId: offer.driver.driverId };
   }
+
+  it('a creation stores each field of a request, and exactly the decided answers and events show it', async () => {
+    const { body: creation } = await partner.createRide(sent);
+    const { rideId } = creation;
+    await applyAction(api.ctx, rideId, { action: 'open' }, 'anyone');
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const ride = await storedRide(rideId);
+    const [event, ...others] = ride.events.map(({ body }) => JSON.parse(body));
+    expect(others).to.have.length(1);
+    const seen = { creation, ride: (await partner.get(`/rides/${rideId}`)).body, event };
+    for (const [field, { example, shown }] of fields) {
+      expect(ride[field], field).to.deep.equal(example);
+      if (field === 'pin') continue;
+      for (const place of ['creation', 'ride', 'event'] as const) {
+        expect(seen[place][field], `${field} in the ${place}`).to.deep.equal(
+          shown.includes(place) ? sent[field] : undefined,
+        );
+      }
+      for (const other of others) expect(other[field], field).to.deep.equal(event[field]);
+    }
+  });
+
+  it('a field that is absent, null or empty has its default, or is neither stored nor shown', async () => {
+    const defaults = { carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5.31 };
+    const optional = fields.map(([field]) => field).filter((field) => !(field in required));
+    const nulls = Object.fromEntries(optional.map((field) => [field, null]));
+    for (const none of [{}, nulls, { reference: '', needs: [] }]) {
+      const { status, body } = await partner.createRide({ ...required, ...none });
+      expect(status).to.equal(201);
+      const ride = await storedRide(body.rideId);
+      expect(ride).to.include(defaults);
+      const others = [...optional.filter((field) => !(field in defaults)), 'biddingOpensAt', 'scenario', 'idempotency'];
+      for (const shown of [ride, body, (await partner.get(`/rides/${body.rideId}`)).body]) {
+        expect(shown).not.to.have.any.keys(...others);
+      }
+    }
+  });
+
+  it('a repeat of a creation with another value of any field, or without it, answers 409', async () => {
+    const under = { 'idempotency-key': 'a' };
+    const first = await partner.createRide(sent, under);
+    expect((await partner.createRide(sent, under)).text).to.equal(first.text);
+    const others: Partial<Record<string, unknown>> = {
+      pickup: destination,
+      destination: pickup,
+      fare: 32,
+      passenger: { phone: '+12025550112' },
+      autoAccept: { maxPrice: 40, waitSeconds: 5 },
+    };
+    for (const [field] of fields) {
+      expect((await partner.createRide({ ...sent, [field]: others[field] }, under)).status, field).to.equal(409);
+    }
+    expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+    expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
+  });
 
   it('erasure removes or keeps each field of a request as decided', async () => {
     const { ride } = await fullRide('completed');
@@ -96,7 +176,7 @@ describe('each field of a request', () => {
 
   it('the chosen driver sees exactly the decided fields of a request', async () => {
     const { driverId } = await fullRide('driver_arriving');
-    const { ride: shown } = presentOwnRide(await ridesOfDriver(() => ctx.now())(driverId));
+    const { ride: shown } = presentOwnRide(await ridesOfDriver(() => api.ctx.now())(driverId));
     for (const [field, { driver, example }] of fields) {
       const value = (shown as Partial<Record<typeof field, unknown>> | null)?.[field];
       // The driver also gets the number in the form that a phone dials.
@@ -129,7 +209,7 @@ describe('each field of a request', () => {
 
   it('the schema of a creation and its contract have exactly the fields of a request', () => {
     const names = fields.map(([field]) => field);
-    expect(Object.keys(newRideSchema(ctx.config).describe().keys)).to.have.members(names);
+    expect(Object.keys(newRideSchema(api.ctx.config).describe().keys)).to.have.members(names);
     const contract = readFileSync('docs/contract.md', 'utf8');
     const [, table = ''] = /\nCreates a ride\.\n\n(\|.*?)\n\n/s.exec(contract) ?? [];
     const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)\w+(?=`)/g) ?? []);

@@ -31,12 +31,6 @@ describe('creating rides for later', () => {
     for (const { body } of events) expect(body).to.include({ pickupAt, biddingOpensAt });
   });
 
-  it('a ride without pickupAt has none of the fields of a ride for later', async () => {
-    const { body } = await partner.createRide({ pickupAt: null });
-    expect(body).not.to.have.any.keys('pickupAt', 'biddingOpensAt');
-    expect((await partner.get(`/rides/${body.rideId}`)).body).not.to.have.any.keys('pickupAt', 'biddingOpensAt');
-  });
-
   for (const [title, ms] of [
     ['14 minutes ahead', 14 * minute],
     ['in the past', -minute],

@@ -3,7 +3,7 @@ import { auditOf } from '../../shared/accounts/audit.ts';
 import { eventId, withdrawnEventId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
-import { createKey } from '../../shared/keys/manage-keys.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts';
@@ -129,7 +129,7 @@ describe('the event of a withdrawn offer, without workers', () => {
 describe('POST /rides/:rideId/events/:sequence/resend', () => {
   const receiver = useReceiver();
   const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
-  let partner: Client & { keyId: string };
+  let partner: Client & NewKey;
   beforeEach(async () => {
     partner = await api.partner('live', receiver.url);
   });
@@ -154,6 +154,7 @@ describe('POST /rides/:rideId/events/:sequence/resend', () => {
     const { attemptId } = body;
     expect(body).to.deep.equal({ success: true, rideId, eventId: eventId(rideId, 2), sequence: 2, attemptId });
     const receipt = (await receiver.received(count + 1))[count];
+    expect(isSignedWith(partner.signingSecret, receipt)).to.equal(true);
     expect(receipt?.raw).to.equal((await storedRide(rideId)).events[1]?.body);
     expect(receipt?.headers).to.include({
       'x-service-event-id': eventId(rideId, 2),

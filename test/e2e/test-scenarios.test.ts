@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { isSignedWith } from '../support/deliveries.ts';
 import { type Receipt, useReceiver } from '../support/receiver.ts';
-import { jobFor, storedRide } from '../support/stored-rides.ts';
+import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 
@@ -19,8 +19,8 @@ function withService(settings: Record<string, string>) {
     ...settings,
   }));
 
-  return async function play(scenario: string, mode: 'test' | 'live' = 'test', fields: object = {}) {
-    const partner = await service.partner(mode, receiver.url);
+  return async function play(scenario: string, fields: object = {}) {
+    const partner = await service.partner('test', receiver.url);
     const { status, body } = await partner.createRide(
       { fare: 25, ...fields },
       scenario ? { 'X-Service-Test-Scenario': scenario } : {},
@@ -80,28 +80,8 @@ describe('test scenarios', () => {
     });
   });
 
-  it('counter_offer: the price is above the fare and becomes the agreed price; the fare stays', async () => {
-    const ride = await play('counter_offer');
-    const receipts = await ride.received(5);
-    expect(sent(receipts)).to.deep.equal(wholeTrip);
-    const { price } = receipts[0]?.body.offer ?? {};
-    expect(price).to.be.greaterThan(25);
-    for (const { body } of receipts) expect(body.fare).to.equal(25);
-    expect((await ride.partner.get(`/rides/${ride.rideId}`)).body).to.include({ fare: 25, agreedPrice: price });
-  });
-
-  it('no_auto_accept: the trip starts only after the partner accepts an offer', async () => {
-    const ride = await play('no_auto_accept');
-    const [received] = await ride.received(1);
-    expect(timerNames(await storedRide(ride.rideId))).to.deep.equal(['expire']);
-    const { offerId } = received?.body.offer ?? {};
-    const accepted = await ride.partner.post(`/rides/${ride.rideId}/accept`, { offerId });
-    expect(accepted.body).to.deep.equal({ success: true, rideId: ride.rideId, status: 'driver_arriving' });
-    expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
-  });
-
   it('no_auto_accept: the service accepts an offer that matches autoAccept, and the ride completes', async () => {
-    const ride = await play('no_auto_accept', 'test', { autoAccept: { maxPrice: 25, maxEtaMinutes: 4 } });
+    const ride = await play('no_auto_accept', { autoAccept: { maxPrice: 25, maxEtaMinutes: 4 } });
     expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
     expect((await storedRide(ride.rideId)).events[1]?.by).to.equal('auto_accept');
   });
@@ -144,50 +124,9 @@ describe('test scenarios', () => {
     expect(ride.ofThisRide()).to.have.length(6);
   });
 
-  it('stalls: the trip stays in driver_arriving, and only the timer `stall` is left', async () => {
-    const ride = await play('stalls');
-    expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'driver_arriving']);
-    const stored = await storedRide(ride.rideId);
-    expect(stored.status).to.equal('driver_arriving');
-    expect(timerNames(stored)).to.deep.equal(['stall']);
-    expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(200);
-  });
-
-  it('a test ride has each event once if the partner accepts before the simulated driver does', async () => {
-    const ride = await play('three_offers');
-    const [first] = await ride.received(1);
-    const { offerId, price } = first?.body.offer ?? {};
-    const accepted = await ride.partner.post(`/rides/${ride.rideId}/accept`, { offerId });
-    await ride.becomes(({ status }) => status === 'completed');
-    await ride.becomes(({ unsettled }) => unsettled === 0);
-    const statuses = sent(ride.ofThisRide()).filter((name) => name !== 'offer.received');
-    expect(statuses).to.deep.equal(wholeTrip.slice(1));
-    if (accepted.status === 200)
-      expect(await storedRide(ride.rideId)).to.include({ acceptedOfferId: offerId, agreedPrice: price });
-  });
-
-  it('no event follows the cancellation of a test ride by the partner', async () => {
-    const ride = await play('default');
-    await ride.received(2);
-    const cancelled = await ride.partner.post(`/rides/${ride.rideId}/cancel`);
-    const stored = await ride.becomes(
-      ({ status, unsettled }) => unsettled === 0 && (status === 'cancelled' || status === 'completed'),
-    );
-    if (cancelled.status === 200) expect(sent(ride.ofThisRide()).at(-1)).to.equal('cancelled');
-    expect(timerNames(stored)).to.deep.equal([]);
-  });
-
-  it('a live ride is never simulated, even with a scenario header', async () => {
-    const { rideId, service } = await play('three_offers', 'live');
-    const stored = await storedRide(rideId);
-    expect(timerNames(stored)).to.have.members(['expire', 'dispatch']);
-    expect(stored).to.include({ mode: 'live' }).and.not.to.have.property('scenario');
-    expect(await jobFor(service.ctx, 'simulator', { rideId, timer: 'offer' })).to.equal(undefined);
-  });
-
   it('jobs contain only ids and timer names', async () => {
     const passenger = { name: 'Canary', phone: '+12025559999' };
-    const { service, received } = await play('no_auto_accept', 'test', { passenger, notes: 'Canary' });
+    const { service, received } = await play('no_auto_accept', { passenger, notes: 'Canary' });
     await received(1);
     const names = new Set<string>();
     for (const queue of Object.values(service.ctx.queues)) {

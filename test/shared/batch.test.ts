@@ -1,18 +1,5 @@
 import { expect } from 'chai';
-import { newRideId, newTrackToken } from '../../shared/base/ids.ts';
-import {
-  batch,
-  batchedFind,
-  batchedInsert,
-  batchedUpdate,
-  batchedWrite,
-  spaceBatches,
-} from '../../shared/base/mongo/batch.ts';
-import { rides } from '../../shared/rides/ride.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
-import { newRide } from '../support/rides.ts';
-import { useTestContext } from '../support/service.ts';
-import { storedRide } from '../support/stored-rides.ts';
+import { batch, spaceBatches } from '../../shared/base/mongo/batch.ts';
 
 /** Batches that the test answers explicitly. */
 function heldBatches() {
@@ -102,70 +89,5 @@ describe('batch', () => {
       (await Promise.allSettled(values.map((value) => oddOnly(value)))).map(({ status }) => status);
     expect(await outcomes(1, 2, 3)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     expect(await outcomes(1, 0)).to.deep.equal(['rejected', 'rejected']);
-  });
-});
-
-describe('batched reads and writes', () => {
-  const ctx = useTestContext();
-
-  it('batchedFind returns each requested document, or null if it does not exist', async () => {
-    const ids = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const find = batchedFind<Ride>(rides, '_id', { status: 1 });
-    const found = await Promise.all([...ids, 'ride_of_nobody', ids[0] ?? ''].map((id) => find(id)));
-    expect(found.map((ride) => ride?._id)).to.deep.equal([...ids, undefined, ids[0]]);
-    expect(found[0]).to.have.keys('_id', 'status');
-  });
-
-  it('batchedInsert rejects a duplicate and inserts the other documents', async () => {
-    const stored = await storedRide(await newRide(ctx));
-    const insert = batchedInsert(rides);
-    const copyOf = (changes: Partial<Ride>) => ({ ...stored, _id: newRideId(ctx.now()), ...changes });
-    const good = [copyOf({ trackToken: newTrackToken() }), copyOf({ trackToken: newTrackToken() })] as const;
-    const outcomes = await Promise.allSettled([insert(good[0]), insert(copyOf({})), insert(good[1])]);
-    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-    expect((outcomes[1] as PromiseRejectedResult).reason.code).to.equal(11_000);
-    expect(await rides.countDocuments({ _id: { $in: good.map(({ _id }) => _id) } })).to.equal(2);
-  });
-
-  it('batchedUpdate updates the documents that match, and returns null for a filter without a match', async () => {
-    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
-    const raised = (rideId: string, rev: number) =>
-      update({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
-    const answers = await Promise.all([raised(first, 0), raised(second, 7), raised('ride_of_nobody', 0)]);
-    expect(answers).to.deep.equal([{ _id: first, rev: 1 }, null, null]);
-    expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
-  });
-
-  it('batchedWrite reports whether each filter matched', async () => {
-    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const write = batchedWrite<Ride>(rides);
-    const raised = (rideId: string, rev: number) =>
-      write({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
-    expect(await raised(first, 0)).to.equal(true);
-    expect(await Promise.all([raised(first, 1), raised(second, 7)])).to.deep.equal([true, false]);
-    expect((await storedRide(first)).rev).to.equal(2);
-  });
-
-  it('batchedUpdate applies one of ten concurrent updates of the same revision', async () => {
-    const rideId = await newRide(ctx);
-    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
-    const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
-    const answers = await Promise.all(Array.from({ length: 10 }, raise));
-    expect(answers.filter((answer) => answer !== null)).to.deep.equal([{ _id: rideId, rev: 1 }]);
-    expect((await storedRide(rideId)).rev).to.equal(1);
-  });
-
-  it('batchedUpdate rejects an update that MongoDB refuses, and applies the others', async () => {
-    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const { trackToken } = await storedRide(first);
-    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
-    const [done, refused] = await Promise.allSettled([
-      update({ filter: { _id: first }, change: { $inc: { rev: 1 } } }),
-      update({ filter: { _id: second }, change: { $set: { trackToken } } }),
-    ]);
-    expect(done).to.include({ status: 'fulfilled' });
-    expect((refused as PromiseRejectedResult).reason.code).to.equal(11_000);
-    expect((await storedRide(first)).rev).to.equal(1);
   });
 });

@@ -42,6 +42,11 @@ describe('the format of keys', () => {
     ['a key after other text', withChecksum(` svc_live_${secret}`), false, false],
     ["a driver's key after other text", withChecksum(` svc_driver_${secret}`), false, false],
     ['a key before a line break', `${newApiKey('live', secret)}\n`, false, false],
+    ['a live key with the prefix of a test key', newApiKey('live', secret).replace('live', 'test'), false, false],
+    ['a key with two characters swapped', newApiKey('live', secret).replace('ab', 'ba'), false, false],
+    ['a key in capitals', newApiKey('live', secret).toUpperCase(), false, false],
+    ['a key without its prefix', newApiKey('live', secret).slice('svc_live_'.length), false, false],
+    ['a key in quotes', `"${newApiKey('live', secret)}"`, false, false],
     ['a key with a sign', withChecksum(`svc_live_${secret.slice(1)}-`), false, false],
     ['an empty text', '', false, false],
   ] as const) {

@@ -203,10 +203,4 @@ describe('the command line of keys', () => {
       expect(tableOf([{ ...key, name: 'a\u001b[31m\nb' }], now)[1]).to.match(/ a \[31m b$/);
     });
   });
-
-  it('an invalid setting exits with code 1 and one line that names the setting', async () => {
-    const { code, err } = await runToEnd(keys, ['list'], testSettings({ SECRETS_KEY: 'sEcReT' }));
-    expect({ code, lines: err.length }).to.deep.equal({ code: 1, lines: 1 });
-    expect(err[0]).to.include('SECRETS_KEY').and.not.include('sEcReT');
-  });
 });

@@ -17,7 +17,7 @@ import { withLogLines } from '../support/log-lines.ts';
 import { ask } from '../support/redis-group.ts';
 import { useTestContext } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { useStarted } from '../support/use-started.ts';
+import { useRedis } from '../support/use-redis.ts';
 
 const text = 'x'.repeat(100_000);
 
@@ -50,12 +50,8 @@ describe('the words for a Redis that does not work', () => {
 });
 
 describe('a full Redis', () => {
-  const folder = useFolder();
   const service = useTestContext();
-  const server = useStarted(async () => {
-    const { url, stop } = await startRedis({ dataDir: folder.path });
-    return { url, close: stop };
-  });
+  const server = useRedis();
   let redis: RedisClient;
   const { ctx, lines } = withLogLines({} as Context);
 
@@ -115,12 +111,8 @@ describe('a full Redis', () => {
 });
 
 describe('a Redis with a password', () => {
-  const folder = useFolder();
-  const server = useStarted(async () => {
-    const { url, stop } = await startRedis({ dataDir: folder.path });
-    await ask({ url }, 'CONFIG', 'SET', 'requirepass', 'right');
-    return { url, close: stop };
-  });
+  const server = useRedis();
+  before(() => ask(server, 'CONFIG', 'SET', 'requirepass', 'right'));
 
   for (const [title, userinfo] of [
     ['a wrong password', ':wrong@'],

@@ -14,6 +14,7 @@ import { scaled } from '../support/machine-speed.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
 import { type Restartable, restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
+import { useRedis } from '../support/use-redis.ts';
 import { useStarted } from '../support/use-started.ts';
 
 const clusterUrl = ({ url }: Restartable): string => url.replace('redis://', 'redis-cluster://');
@@ -99,11 +100,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
 
 describe('a Redis that refuses writes because it is a replica', () => {
   const log = createLogger('silent', 'test');
-  const folder = useFolder();
-  const server = useStarted(async () => {
-    const started = await startRedis({ dataDir: folder.path });
-    return { ...started, close: started.stop };
-  });
+  const server = useRedis();
   const { now } = performance;
   beforeEach(() => ask(server, 'REPLICAOF', '127.0.0.1', 1));
   afterEach(() => {
@@ -144,11 +141,7 @@ describe('a Redis that refuses writes because it is a replica', () => {
 });
 
 describe('the connection to a Redis server', () => {
-  const folder = useFolder();
-  const server = useStarted(async () => {
-    const started = await startRedis({ dataDir: folder.path });
-    return { ...started, close: started.stop };
-  });
+  const server = useRedis();
 
   it('the client writes the commands of one turn of the event loop together, also after it has reconnected', async () => {
     const redis = connectRedis(server.url, createLogger('silent', 'test')) as Redis;

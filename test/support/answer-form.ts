@@ -1,4 +1,5 @@
-import { fieldsIn } from '../../shared/rides/fields.ts';
+import type { ApiResponse } from '../../web/docs/openapi-types.ts';
+import { openApi, resolved, schemaName, schemaProblem } from './documented.ts';
 
 export interface FormedAnswer {
   status: number;
@@ -11,52 +12,16 @@ const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
 const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
-/** The fields of a ride that only some requests ask for. */
-const terms = [...fieldsIn('ride'), 'biddingOpensAt', 'testMode'];
-
-/** The required and the optional fields of each success response in the contract. */
-const successes: { status: number; has: string[]; mayHave: string[] }[] = [
-  {
-    status: 201,
-    has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
-    mayHave: terms,
-  },
-  { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId', 'fare'] },
-  { status: 200, has: ['carType', 'distanceKm', 'basis', 'perKm', 'fare'], mayHave: [] },
-  { status: 200, has: ['rideId', 'offers'], mayHave: [] },
-  { status: 200, has: ['rides', 'nextCursor'], mayHave: [] },
-  { status: 200, has: ['events', 'cursor', 'hasMore'], mayHave: [] },
-  { status: 200, has: ['rideId', 'events'], mayHave: [] },
-  {
-    status: 200,
-    has: [
-      'rideId',
-      'status',
-      'fare',
-      'carType',
-      'passengerCount',
-      'distanceKm',
-      'offersCount',
-      'pickup',
-      'destination',
-      'trackUrl',
-      ...['createdAt', 'biddingEndsAt', 'statusAt', 'steps'],
-    ],
-    mayHave: [
-      'driver',
-      'agreedPrice',
-      'liveLocation',
-      'cancelledBy',
-      'cancelReason',
-      'replacedBy',
-      'replaces',
-      ...terms,
-    ],
-  },
-  { status: 200, has: ['name', 'version', 'docs', 'endpoints', 'additionalEndpoints'], mayHave: [] },
-  // The health checks, which are outside the versioned base.
-  { status: 200, has: ['status'], mayHave: ['version'] },
-];
+/** The names of the partners' documented success responses, by status. */
+const successes = Object.values(openApi.partner.paths)
+  .flatMap((operations) => Object.values(operations))
+  .flatMap(({ responses }) => Object.entries(responses))
+  .filter(([status]) => Number(status) < 400)
+  .map(([status, response]) => {
+    const { content } = resolved<ApiResponse>(response, openApi.partner);
+    return { status: Number(status), schema: schemaName(content?.['application/json']?.schema ?? {}) };
+  })
+  .filter(({ schema }) => schema);
 
 /** Describes why a response is neither a success of the contract nor `{ "error": text }`. Undefined if it is one. */
 export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
@@ -72,12 +37,12 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
   if (status >= 400) {
     return fields.length === 1 && typeof body.error === 'string' ? undefined : `${status} that is not { error: text }`;
   }
-  const isKnown = successes.some(
-    (success) =>
-      success.status === status &&
-      success.has.every((field) => fields.includes(field)) &&
-      fields.every((field) => success.has.includes(field) || success.mayHave.includes(field)),
-  );
+  // The health checks are outside the versioned base.
+  const isKnown =
+    (status === 200 &&
+      typeof body.status === 'string' &&
+      fields.every((name) => ['status', 'version'].includes(name))) ||
+    successes.some((success) => success.status === status && schemaProblem(success.schema, body) === undefined);
   return isKnown ? undefined : `${status} with the fields ${fields.join(', ')}`;
 }
 

@@ -7,12 +7,11 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { newDriver, newRide, offerOn } from '../support/rides.ts';
 import { useTestContext } from '../support/service.ts';
-import { jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
+import { makeDue, storedRide } from '../support/stored-rides.ts';
 
 describe('dispatch rounds', () => {
   const ctx = useTestContext();
@@ -272,19 +271,5 @@ describe('dispatch rounds', () => {
     await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
     expect(await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: null })).to.deep.equal({ result: 'stale' });
     expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['stall', 'driver']);
-  });
-
-  it('a full sweep restores the jobs of dispatch rounds after Redis lost its data', async () => {
-    const place = somewhere();
-    const waiting = await newRide(ctx, { pickup: place });
-    const later = await dispatchedRide(ctx, somewhere());
-    await ctx.redis.flushall();
-    await sweep(ctx, { everything: true });
-    for (const rideId of [waiting, later]) {
-      expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.deep.equal({
-        rideId,
-        timer: 'dispatch',
-      });
-    }
   });
 });

@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Worker } from 'bullmq';
 import { expect } from 'chai';
-import { startRedis } from '../../dev/servers/redis-server.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { addJob } from '../../shared/base/queues.ts';
@@ -19,6 +15,7 @@ import { testContext } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
 import { type Switch, startSwitch } from '../support/switch.ts';
 import { until } from '../support/until.ts';
+import { useRedis } from '../support/use-redis.ts';
 
 describe('the readiness of a worker process', () => {
   const silentMs = 60_000;
@@ -82,6 +79,8 @@ describe('the readiness of a worker process', () => {
 });
 
 describe('the log line of a stalled job', () => {
+  const server = useRedis();
+
   it('a stalled job is blamed on Redis if Redis returned a moment ago, and on its worker otherwise', () => {
     expect(stalledText(9_999)).to.include('Redis was away');
     for (const sinceReturnMs of [10_000, Number.POSITIVE_INFINITY]) {
@@ -91,8 +90,6 @@ describe('the log line of a stalled job', () => {
 
   it('the first connection of a process does not count as a return of Redis', async () => {
     const { ctx: base, lines } = withLogLines(await testContext());
-    const dataDir = await mkdtemp(join(tmpdir(), 'rides-stalled-'));
-    const server = await startRedis({ dataDir });
     const connection = connectWorkerRedis(server.url, base.log);
     const worker = startPool(base, connection, 'bidding', 1);
     await until(async () => connection.status === 'ready');
@@ -110,7 +107,5 @@ describe('the log line of a stalled job', () => {
     await worker.close(true);
     connection.disconnect();
     await base.close();
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
   });
 });

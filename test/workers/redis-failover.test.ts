@@ -1,29 +1,21 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { startRedis } from '../../dev/servers/redis-server.ts';
 import { addJob } from '../../shared/base/queues.ts';
-import { useFolder } from '../support/folder.ts';
 import { newRide } from '../support/rides.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
 import { startSwitch } from '../support/switch.ts';
 import { until } from '../support/until.ts';
+import { useRedis } from '../support/use-redis.ts';
 import { useStarted } from '../support/use-started.ts';
 import { useTestService } from '../support/workers.ts';
 
 describe('a failover of Redis after which all connections lead to a replica', () => {
-  const folder = useFolder();
-  const [first, second] = [0, 1].map((number) =>
-    useStarted(async () => {
-      const server = await startRedis({ dataDir: join(folder.path, `${number}`) });
-      return { port: Number(new URL(server.url).port), close: server.stop };
-    }),
-  ) as unknown as [{ port: number }, { port: number }];
-  const address = useStarted(() => startSwitch(first.port));
+  const [first, second] = [useRedis(), useRedis()];
+  const address = useStarted(() => startSwitch(Number(new URL(first.url).port)));
   const service = useTestService(() => ({ REDIS_URL: `redis://127.0.0.1:${address.port}` }), ['bidding']);
   before(async () => {
-    address.leadTo(second.port);
-    const redis = new Redis(first.port);
+    address.leadTo(Number(new URL(second.url).port));
+    const redis = new Redis(first.url);
     // Makes this Redis a replica of a primary that never answers.
     await redis.replicaof('127.0.0.1', 1);
     redis.disconnect();

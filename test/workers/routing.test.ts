@@ -7,7 +7,6 @@ import { positionAt } from '../../shared/rides/position.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { findRoad } from '../../workers/routing.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
 import { answerJson, answerWithRoad, cornerRoad, pointsIn, routeAnswer, useRouter } from '../support/router.ts';
@@ -93,13 +92,6 @@ describe('the road of a leg', () => {
     for (const time of times) expect(nearestOn(road, positionAt(ride, time) as Point).offKm).to.be.below(0.001);
     expect(positionAt(ride, times[0] as number)).to.include(road.points[0]);
     expect(router.asked).to.have.length(1);
-  });
-
-  it('a lost job is added again by the sweeper', async () => {
-    const { rideId } = await rideIn(ctx, 'driver_arriving', { mode: 'test' });
-    await (await jobFor(ctx, 'routing', { rideId, timer: 'route' }))?.remove();
-    await sweep(ctx, { everything: true });
-    expect((await jobFor(ctx, 'routing', { rideId, timer: 'route' }))?.data).to.include({ rideId });
   });
 
   it('a road that arrives after the leg has ended is not stored, and the next leg is asked for at once', async () => {

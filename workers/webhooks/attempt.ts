@@ -167,7 +167,7 @@ function spanEnd({ requestId, rideId, keyId, seq, event }: OutgoingEvent, { outc
 const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 
 /** The URL without its query, which may contain a secret of the receiver. */
-export function loggedUrl(url: string): string {
+function loggedUrl(url: string): string {
   if (!URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);
   return origin + pathname;

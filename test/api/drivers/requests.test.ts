@@ -81,25 +81,6 @@ describe('requests and offers of drivers', () => {
   });
 
   describe('POST /requests/:rideId/offers', () => {
-    it("the partner sees a driver's offer in the list and receives it as an event", async () => {
-      const { driver, rideId } = await askedDriver();
-      const answer = await driver.post(`/requests/${rideId}/offers`, { price: 24.75, etaMinutes: 7 });
-      expect(answer.status).to.equal(201);
-      expect(answer.body).to.have.all.keys('offerId');
-      const { offers } = (await partner.get(`/rides/${rideId}/offers`)).body;
-      expect(offers).to.deep.equal([
-        {
-          offerId: answer.body.offerId,
-          price: 24.75,
-          etaMinutes: 7,
-          driver: { name: 'Dana Okoye', rating: 4.8, plate: 'T 104', vehicle: 'Toyota Prius, blue' },
-        },
-      ]);
-      const { events } = await storedRide(rideId);
-      expect(events.map(({ event }) => event)).to.deep.equal(['offer.received']);
-      expect(JSON.parse(events[0]?.body ?? '')).not.to.have.property('testMode');
-    });
-
     it('an offer on a ride that was not opened to the driver answers the same 404 as an unknown ride', async () => {
       const driver = await newGatewayDriver(api, { at: somewhere() });
       const foreign = await openRide(somewhere());
@@ -240,19 +221,6 @@ describe('requests and offers of drivers', () => {
       await Promise.all([runDispatch(api.ctx, rideId), driver.remove(`/requests/${rideId}`)]);
       expect(await requestsOf(driver)).to.deep.equal([]);
       expect((await storedRide(rideId)).asked).to.have.length(1);
-    });
-
-    it('the stream of the driver no longer shows a declined request', async () => {
-      const { driver, rideId } = await askedDriver();
-      const stream = await driver.stream();
-      try {
-        expect((await stream.next())?.requests).to.have.length(1);
-        expect(await stream.next()).to.deep.equal({ ride: null });
-        await driver.remove(`/requests/${rideId}`);
-        expect(await stream.next()).to.deep.equal({ requests: [] });
-      } finally {
-        await stream.close();
-      }
     });
 
     it('declining an own or an ended ride changes nothing, and a ride that was not opened answers 404', async () => {

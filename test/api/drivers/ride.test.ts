@@ -215,25 +215,6 @@ describe('rides of drivers', () => {
       expect(canaries.filter((canary) => last.text.includes(canary))).to.deep.equal([]);
       expect(await seenBy(driver)).to.deep.equal([]);
     });
-
-    it('the partner sees no internal data of the driver, and the phone only after the accept', async () => {
-      const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: place, phone: '+12025557777' });
-      const rideId = await openRide(place);
-      const offerId = await offerBy(driver, rideId);
-      const before = (await partner.get(`/rides/${rideId}`)).text + (await partner.get(`/rides/${rideId}/offers`)).text;
-      expect(before).not.to.include('+12025557777').and.not.include(driver.driverId);
-      await accept(rideId, offerId);
-      const { body, text } = await partner.get(`/rides/${rideId}`);
-      expect(body.driver).to.deep.equal({
-        name: 'Dana Okoye',
-        phone: '+12025557777',
-        rating: 4.8,
-        vehicle: 'Toyota Prius, blue',
-        plate: 'T 104',
-      });
-      expect(text).not.to.include(driver.driverId).and.not.include('asked').and.not.include('rounds');
-    });
   });
 
   it('every query for rides of drivers uses an index', async () => {

@@ -27,15 +27,13 @@ import { certificate, expiredCertificate, privateKey } from '../../support/recei
 import { ask } from '../../support/redis-group.ts';
 import { newRide } from '../../support/rides.ts';
 import { testConfig, testContext, testSettings } from '../../support/service.ts';
+import { useRedis } from '../../support/use-redis.ts';
 import { useStarted } from '../../support/use-started.ts';
 
 describe('ops doctor', () => {
   const folder = useFolder();
   const mail = useStarted(() => startMailServer());
-  const redis = useStarted(async () => {
-    const server = await startRedis({ dataDir: path.join(folder.path, 'redis'), appendonly: true });
-    return { ...server, close: server.stop };
-  });
+  const redis = useRedis({ appendonly: true });
   const startHttps = async (cert: string) => {
     const server = https.createServer({ cert, key: privateKey }, (_request, answer) => answer.end());
     await once(server.listen(0, '127.0.0.1'), 'listening');

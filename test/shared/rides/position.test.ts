@@ -31,6 +31,14 @@ describe('great-circle distance', () => {
     expect(km([40.7128, -74.006], [40.7128, -74.006])).to.equal(0);
     expect(km([0, 179.5], [0, -179.5])).to.equal(111.2);
     expect(km([90, 0], [90, 135])).to.equal(0);
+    // Antipodes for which rounding errors exceed the range of the arc sine.
+    for (const [lat, lng] of [
+      [5.2174, 145.5125],
+      [72.1068, 136.0795],
+      [85.336, 130.0191],
+    ] as const) {
+      expect(km([lat, lng], [-lat, lng - 180])).to.equal(20_015.11);
+    }
   });
 });
 

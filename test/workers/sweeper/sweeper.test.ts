@@ -4,6 +4,7 @@ import { newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { timerPool } from '../../../shared/rides/ride-jobs.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweepWithoutRedis } from '../../../workers/periodic/sweeper/mongo-work.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
@@ -46,18 +47,21 @@ describe('the sweeper', () => {
 
   describe('after a loss of Redis data', () => {
     it('the sweeper adds the jobs of all timers and of the oldest event of each ride at once, due or not', async () => {
-      const waiting = await newRide(ctx, { mode: 'test' });
+      const waiting = [await newRide(ctx, { mode: 'test' }), await newRide(ctx, { mode: 'live' })];
       const { rideId } = await rideWhoseEventIs(0);
       await ctx.redis.flushall();
       await oneSweep();
-      const expiry = await jobFor(ctx, 'bidding', { rideId: waiting, timer: 'expire' });
-      expect(expiry?.data).to.deep.equal({ rideId: waiting, timer: 'expire' });
-      const { biddingEndsAt } = await storedRide(waiting);
-      expect((expiry?.timestamp ?? 0) + (expiry?.opts.delay ?? 0)).to.equal(biddingEndsAt.getTime());
-      expect((await jobFor(ctx, 'simulator', { rideId: waiting, timer: 'offer' }))?.data).to.deep.equal({
-        rideId: waiting,
-        timer: 'offer',
-      });
+      const added: string[] = [];
+      for (const { _id, timers } of await Promise.all(waiting.map(storedRide))) {
+        for (const { name, dueAt } of timers) {
+          const job = await jobFor(ctx, timerPool(name), { rideId: _id, timer: name });
+          expect(job?.data).to.deep.equal({ rideId: _id, timer: name });
+          const { timestamp = 0 } = job ?? {};
+          expect(timestamp + (job?.opts.delay ?? 0)).to.equal(Math.max(timestamp, dueAt.getTime()));
+          added.push(name);
+        }
+      }
+      expect(added).to.include.members(['expire', 'offer', 'dispatch']);
       expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
       expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).to.equal(undefined);
     });

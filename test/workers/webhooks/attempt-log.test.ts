@@ -57,13 +57,18 @@ describe('recorded attempts of events', () => {
     expect(erasedAt).to.be.a('date');
   });
 
-  it('an attempt is recorded with its request, destination and answer', async () => {
+  it('an attempt is recorded with its request, destination and answer, and on the ride with its outcome', async () => {
     receiver.answerWith((response) => response.writeHead(202).end('thank you'));
-    const key = await newKey(ctx, `${receiver.url}?token=secret`);
+    const key = await newKey(ctx, `${receiver.url}?token=secret#part`);
     const rideId = await rideWithEvents(ctx, key, 2);
-    await deliver(ctx, rideId, 1);
+    const done = await deliver(ctx, rideId, 1);
+    expect(done).to.include({ result: 'delivered', event: 'offer.received', httpStatus: 202 });
     const attempt = await theOnly(rideId);
     const [event] = (await storedRide(rideId)).events;
+    const { delivery } = event ?? {};
+    expect(delivery).to.have.all.keys('outcome', 'url', 'httpStatus', 'durationMs', 'at');
+    expect(delivery).to.include({ outcome: 'delivered', url: receiver.url, httpStatus: 202 });
+    expect(delivery?.at).to.be.instanceOf(Date);
     const [receipt] = receiver.receipts;
     const { _id, headers = {}, phases = {}, durationMs = 0, answerHeaders = {}, ...rest } = attempt;
     expect(Object.keys(answerHeaders)).to.deep.equal(['date']);
@@ -76,7 +81,7 @@ describe('recorded attempts of events', () => {
       event: 'offer.received',
       rideId,
       seq: 1,
-      at: event?.delivery?.at,
+      at: delivery?.at,
       outcome: 'delivered',
       httpStatus: 202,
       url: receiver.url,
@@ -187,14 +192,16 @@ describe('recorded attempts of events', () => {
       expect(delivery).not.to.have.property('httpStatus');
     });
 
-    it('a blocked attempt has no address', async () => {
+    it('a blocked attempt has no address and no query of its URL, on the ride too', async () => {
       const key = await newKey(ctx);
       await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://127.0.0.1/hook?token=secret' } });
       const rideId = await rideWithEvents(ctx, key, 1);
-      await deliver(ctx, rideId, 1);
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'blocked' });
       const attempt = await theOnly(rideId);
-      expect(attempt).to.include({ outcome: 'blocked', url: 'https://127.0.0.1/hook' });
+      const blocked = { outcome: 'blocked', url: 'https://127.0.0.1/hook' };
+      expect(attempt).to.include(blocked);
       expect(attempt).not.to.have.any.keys('address', 'headers', 'answer');
+      expect((await storedRide(rideId)).events[0]?.delivery).to.include(blocked);
     });
 
     it('an attempt without a URL has no URL, address, headers or phases', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
-import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
@@ -89,21 +88,6 @@ describe('resends', () => {
   });
 
   describe('redeliveries', () => {
-    it("a redelivery has its event's body, id and number, a new signature and the redelivery header", async () => {
-      const { rideId, keyId, owner } = await deliveredRide(2);
-      const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
-      const attemptId = await redeliver(ctx, { rideId, seq: 2 }, owner);
-      expect(await deliverResend(ctx, attemptId)).to.include({ result: 'delivered' });
-      const [, first, again] = receiver.receipts;
-      expect(again?.raw).to.equal(first?.raw);
-      for (const header of ['x-service-event', 'x-service-event-id', 'x-service-sequence']) {
-        expect(again?.headers[header]).to.equal(first?.headers[header]);
-      }
-      expect(again?.headers).to.include({ 'x-service-redelivery': 'true' });
-      expect(again?.headers).not.to.have.property('x-service-test');
-      expect(isSignedWith(rolled.signingSecret, again)).to.equal(true);
-    });
-
     it('a redelivery changes no field of the ride, successful or not', async () => {
       const { rideId, owner } = await deliveredRide(2);
       const before = await storedRide(rideId);

@@ -5,10 +5,8 @@ import type { PoolName } from '../../../shared/base/queues.ts';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
-import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { throwIfNotDelivered } from '../../../workers/run-job.ts';
 import { enterLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, insteadOf, newKey, useDeliveries, withShortDeadline, withTargets } from '../../support/deliveries.ts';
@@ -89,13 +87,6 @@ describe('delivery pools', () => {
       { seq: 2, result: 'delivered' },
     ]);
     expect(received(rideId).map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2']);
-  });
-
-  it("a slow key does not move other keys' events to the slow lane", async () => {
-    await markSlow(service.ctx, (await service.key('live', receiver.url)).keyId);
-    const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
-    await settled(rideId);
-    expect(await finishedRuns(service, 'webhooks-slow', rideId)).to.deep.equal([]);
   });
 });
 
@@ -203,20 +194,6 @@ describe('event delivery with nock as the receiver', () => {
 describe('resends in the delivery pools', () => {
   const receiver = useReceiver();
   const service = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
-
-  const isDone = async (attemptId: string, owner: { accountId: string }) =>
-    (await attemptOf(attemptId, owner)).state === 'done';
-
-  it('a test event is sent after Redis lost its data, because the sweeper adds its job', async () => {
-    const { keyId, owner } = await newKey(service.ctx, receiver.url);
-    await service.ctx.queues.webhooks.pause();
-    const attemptId = await sendTestEvent(service.ctx, keyId, owner);
-    await service.ctx.redis.flushall();
-    const sweeper = startSweeper(service.ctx);
-    await until(() => isDone(attemptId, owner));
-    await sweeper.stop();
-    expect(receiver.receipts).to.have.length(1);
-  });
 
   it("redeliverFailed resends each failed event once, each ride's events in order", async () => {
     const { keyId, owner } = await newKey(service.ctx, receiver.url);
