@@ -265,7 +265,9 @@ describe('messages to passengers and contacts', () => {
     await act(row.rideId, { action: 'cancel', by: 'partner' });
     await storeOwedMessages(ctx, row.rideId);
     expect(await send(row)).to.deep.equal({ result: 'expired', reason: 'outdated' });
-    expect(await rowOf(row._id)).to.include({ state: 'expired', reason: 'outdated' }).and.not.have.property('dueAt');
+    expect(await rowOf(row._id))
+      .to.include({ state: 'expired', reason: 'outdated' })
+      .and.not.have.property('dueAt');
     expect(await send({ _id: `${row.rideId}:cancelled:passenger` })).to.include({ result: 'sent' });
     expect(started.texts().map(({ text }) => text)).to.deep.equal(['Your ride was cancelled.']);
   });
