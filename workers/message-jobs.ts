@@ -2,7 +2,7 @@ import { charge, chargeWindow, type Limit, refundWindow } from '../shared/accoun
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
 import type { MessageJob, TimerJob } from '../shared/base/queues.ts';
-import type { MessageState } from '../shared/messages/message-kinds.ts';
+import { type MessageState, messageKinds } from '../shared/messages/message-kinds.ts';
 import { type MessageRow, messages } from '../shared/messages/message-row.ts';
 import { isOptedOut } from '../shared/messages/numbers.ts';
 import { finishMessage, type MessageText, messageLifeMs, openMessage } from '../shared/messages/stored-messages.ts';
@@ -60,12 +60,13 @@ export const sendStoredMessage: Handler<MessageJob> = async (ctx, { messageId },
   return withLogLine(ctx.log, result, fields, 'message', isBad ? 'warn' : 'info');
 };
 
+/** Claims a waiting message, and resolves with it as it was: with a claim, an earlier run may have sent it. */
 async function claimMessage(ctx: Context, _id: string, { token }: Run): Promise<MessageRow | null> {
   const now = ctx.now();
   return messages.findOneAndUpdate(
     claimable(_id, token, now),
     { $set: { claim: { token, until: new Date(now + claimMs) } } },
-    { returnDocument: 'after' },
+    { returnDocument: 'before' },
   );
 }
 
@@ -84,6 +85,7 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
     if (error instanceof SecretsKeyMissing) return { state: 'again', reason: 'secrets_key_missing' };
     return { state: 'failed', reason: 'damaged' };
   }
+  if (!row.claim && (await isOutdated(row))) return { state: 'expired', reason: 'outdated' };
   const refusal = await refusalOf(ctx, row);
   if (refusal) return refusal;
   if (performance.now() - claimedAt > maxClaimAgeMs) return { state: 'again', reason: 'claim_too_old' };
@@ -91,6 +93,12 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
   if (attempt.outcome !== 'unreachable') return { ...attempt, state: attempt.outcome };
   await refundWindow(perAccount(ctx, row), ctx.now());
   return { state: 'again', reason: attempt.reason };
+}
+
+/** True if the person gets a later message about the ride: that a driver was found is not told after a cancellation. */
+async function isOutdated({ rideId, person, kind }: MessageRow): Promise<boolean> {
+  const later = messageKinds.slice(messageKinds.indexOf(kind) + 1);
+  return (await messages.findOne({ rideId, person, kind: { $in: later } }, { projection: { _id: 1 } })) !== null;
 }
 
 const perAccount = ({ config }: Pick<Context, 'config'>, { accountId }: Pick<MessageRow, 'accountId'>): Limit => ({

@@ -3,7 +3,7 @@ import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { EventName } from '../../shared/base/terms.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
-import { timeOf } from '../../shared/rides/events.ts';
+import { partnersRequestId, timeOf } from '../../shared/rides/events.ts';
 import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { type Delivery, deliveryOutcomes, type RideEvent } from '../../shared/rides/ride-types.ts';
 import type { AttemptSummary } from '../../shared/webhooks/attempts.ts';
@@ -120,8 +120,9 @@ export const exampleEvent: Shape<typeof feedEvent> = {
 /** The fields of the event's body keep their order, so the answer contains the text that was signed. */
 export function presentEvent(
   rideId: string,
-  { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
+  { seq, event, at, clockAt, body, delivery, ...origin }: RideEvent,
 ): Shape<typeof feedEvent> {
+  const requestId = partnersRequestId(origin);
   return {
     eventId: eventId(rideId, seq),
     rideId,
@@ -130,8 +131,7 @@ export function presentEvent(
     at: timeOf({ at, clockAt }).getTime(),
     body: body ? JSON.parse(body) : null,
     delivery: delivery ? presentDelivery(delivery) : null,
-    // Partners must not see the ids of drivers' requests.
-    ...(requestId !== undefined && (by === 'partner' || by === 'dashboard') && { requestId }),
+    ...(requestId !== undefined && { requestId }),
   };
 }
 

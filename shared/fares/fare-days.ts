@@ -5,7 +5,7 @@ import { collection, recordSchema } from '../base/mongo/collection.ts';
 import type { CarType } from '../base/terms.ts';
 import { cellAt } from '../drivers/cells.ts';
 
-/** Prices per km of the completed live rides that were created on one day, for one car type and one pickup cell. */
+/** Prices per km of the completed live rides that ended on one day, for one car type and one pickup cell. */
 export interface FareDay {
   _id: string;
   /** The day, such as `2026-11-05`. */

@@ -51,7 +51,9 @@ export function textOf(
   { sender, ...values }: TextValues,
 ): string {
   const shown = shownLocale(locale);
-  const isLater = kind === 'found' && values.pickupAt;
+  // A driver who was found late, or for a ride that replaces another one, may come after the time of the pickup.
+  const comesAt = values.now.getTime() + (values.minutes ?? 0) * 60_000;
+  const isLater = kind === 'found' && values.pickupAt && values.pickupAt.getTime() >= comesAt;
   const key = `${to}.${isLater ? 'foundLater' : kind}`;
   const pattern = languages[new Intl.Locale(shown).language]?.[key as keyof Texts] ?? '';
   const format = formats.get(shown + key) ?? new IntlMessageFormat(pattern, shown);

@@ -45,6 +45,10 @@ export const statusIn = (event: SentEvent, body = ''): RideStatus | undefined =>
 /** The time of an event, as its body shows it. The field `at` is its feed time, which may be later. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
+/** The request of the partner that caused an event. Partners must not see the ids of drivers' requests. */
+export const partnersRequestId = ({ by, requestId }: Pick<RideEvent, 'by' | 'requestId'>): string | undefined =>
+  by === 'partner' || by === 'dashboard' ? requestId : undefined;
+
 interface NewEvent {
   event: EventName;
   eventId: string;

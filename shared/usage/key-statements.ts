@@ -1,11 +1,9 @@
-import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { listKeyRides } from '../rides/list-rides.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { dayMs, dayOf, daysBetween, endOfMonth, monthOf, startOfDay, startOfMonth, summableUntil } from './days.ts';
 import { countRides } from './ride-sums.ts';
-import { allLines } from './statements.ts';
-import { tripSums } from './trip-sums.ts';
+import { allLines, closedMonthsOf } from './statements.ts';
 import { lineOf, type TripLine } from './trips.ts';
 
 /** A key whose rides are summed. */
@@ -36,16 +34,10 @@ export async function statementMonths(key: StatementKey, nowMs: number): Promise
   return months.map((month) => ({ month, closed: isClosed(month) }));
 }
 
-/** A month of an account is closed by the worker that writes its statement, and that of a test key by the time. */
+/** A month of a test key is closed by the time, and that of a live key with the statement of its account. */
 export async function closedMonths({ accountId, mode }: StatementKey, nowMs: number) {
-  const isOver = (month: string): boolean => endOfMonth(month) <= summableUntil(nowMs);
-  if (mode === 'test') return isOver;
-  const sums = await tripSums.findOne(
-    { _id: accountId },
-    { projection: { statements: 1, through: 1 }, ...timeLimit() },
-  );
-  return (month: string): boolean =>
-    isOver(month) && (sums?.statements?.[month] !== undefined || (sums?.through ?? 0) >= endOfMonth(month));
+  if (mode === 'live') return closedMonthsOf(accountId, nowMs);
+  return (month: string): boolean => endOfMonth(month) <= summableUntil(nowMs);
 }
 
 /**

@@ -45,6 +45,12 @@ export async function readStatement(
   return { ...total, pages: Math.max(1, Math.ceil(total.trips / linesPerPart)), lines };
 }
 
+/** Tells which months of an account are closed: no further trips are added to them. A month without trips is, too. */
+export async function closedMonthsOf(accountId: string, nowMs: number): Promise<(month: string) => boolean> {
+  const known = await readTotals(accountId);
+  return (month) => !totalOf(known, month, nowMs).isSoFar;
+}
+
 /** All lines of an account's statement of a month, in chunks, so that a statement of any length can be sent. */
 export async function* allLines(accountId: string, month: string): AsyncGenerator<TripLine[]> {
   const sums = await tripSums.findOne({ _id: accountId }, { projection: { statements: 1 }, ...timeLimit() });

@@ -1,7 +1,7 @@
+import { centsOf } from '../base/cents.ts';
 import { committedReads, timeLimit } from '../base/mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
-import { centsOf } from './cents.ts';
 import { endOfMonth, monthOf } from './days.ts';
 
 /** A completed live trip, as a line of a statement. */

@@ -3,7 +3,7 @@ import { committedReads } from '../base/mongo/durability.ts';
 import type { EventName, Mode } from '../base/terms.ts';
 import type { MessageRow } from '../messages/message-row.ts';
 import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
-import { timeOf } from '../rides/events.ts';
+import { partnersRequestId, timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
 import type { Actor, CancelledBy, Offer, Origin, Ride, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
 import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
@@ -101,10 +101,10 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
   let offersSeen = 0;
   let statusesSeen = 0;
   return ride.events.map((event) => {
-    const { by, requestId } = event;
+    const { by } = event;
     const at = timeOf(event);
     const common = {
-      ...{ id: `event-${event.seq}`, at, event, requestId },
+      ...{ id: `event-${event.seq}`, at, event, requestId: partnersRequestId(event) },
       deliveries: deliveriesOf(ride, event, attempts, now),
     };
     // An offer is added, or the status changed, in the same write as its event. Therefore offers and statuses have the

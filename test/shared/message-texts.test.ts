@@ -106,6 +106,14 @@ describe('text messages in every language', () => {
     }
   });
 
+  it('a driver for a ride for later comes at its time, or in minutes if that is later', () => {
+    const at = (minutes: number) => ({ ...values, pickupAt: new Date(now.getTime() + minutes * 60_000) });
+    for (const to of ['passenger', 'contact'] as const) {
+      expect(textOf('found', to, 'en', at(30))).to.match(/ at 7:30\sAM:/);
+      for (const minutes of [3, -20]) expect(textOf('found', to, 'en', at(minutes))).to.include(' in about 4 min:');
+    }
+  });
+
   it('the region of a locale decides the form of times, and a language without texts is English', () => {
     const later = { ...values, pickupAt: new Date('2026-11-27T19:30:00Z') };
     expect(textOf('booked', 'passenger', 'en-GB', later)).to.include('14:30');

@@ -61,6 +61,11 @@ describe('messages to passengers and contacts', () => {
       notify: { passenger: true, contacts: [{ name: 'Kim', phone: relative }] },
       ...wish,
     });
+  /** Stores the messages that a ride owes, and sends them. */
+  async function storeAndSend(rideId: string) {
+    await storeOwedMessages(ctx, rideId);
+    for (const row of await messagesOfRide(rideId)) await send(row);
+  }
   async function accepted(rideId: string) {
     const { offerId } = await offerOn(ctx, rideId, { driver: newDriver({ name: 'Dana Okoye', plate: 'T-1' }) });
     await act(rideId, { action: 'accept', offerId });
@@ -85,15 +90,14 @@ describe('messages to passengers and contacts', () => {
       });
       const rideId = await notified({ accountId });
       await accepted(rideId);
+      await storeAndSend(rideId);
       await act(rideId, { action: 'arrive' });
-      await storeOwedMessages(ctx, rideId);
       await act(rideId, { action: 'start' });
       await act(rideId, { action: 'complete' });
-      await storeOwedMessages(ctx, rideId);
+      await storeAndSend(rideId);
       expect(await told(rideId)).to.have.members([
         ...['found passenger', 'found contact1', 'arrived passenger', 'completed contact1'],
       ]);
-      for (const row of await messagesOfRide(rideId)) await send(row);
       const { trackToken } = await storedRide(rideId);
       const link = `${ctx.config.trackBaseUrl}/${trackToken}`;
       const textsTo = (number: string) =>
@@ -117,11 +121,10 @@ describe('messages to passengers and contacts', () => {
     it("a booking's time on the clocks of the pickup, and a cancellation only to those who were told something", async () => {
       const pickupAt = new Date('2027-01-15T12:30:00Z');
       const rideId = await notified({ pickupAt });
-      await storeOwedMessages(ctx, rideId);
+      await storeAndSend(rideId);
       await act(rideId, { action: 'cancel', by: 'partner' });
-      await storeOwedMessages(ctx, rideId);
+      await storeAndSend(rideId);
       expect(await told(rideId)).to.deep.equal(['booked passenger', 'cancelled passenger']);
-      for (const row of await messagesOfRide(rideId)) await send(row);
       expect(started.texts()[0]?.text).to.match(/^Your ride is booked for Fri, Jan 15,? (at )?7:30\sAM\./);
     });
 
@@ -165,7 +168,7 @@ describe('messages to passengers and contacts', () => {
     const logged = withLogLines(ctx);
     const row = await found();
     const job = await jobFor(ctx, 'messages', { messageId: row._id });
-    await send(row, { ...sending(), log: logged.ctx.log });
+    for (const { _id } of await messagesOfRide(row.rideId)) await send({ _id }, { ...sending(), log: logged.ctx.log });
     const seen = JSON.stringify([row, job?.toJSON(), logged.lines]);
     for (const secret of [guest, guest.slice(1), 'Okoye', 'Dana', 'Sam', 'picks']) expect(seen).not.to.include(secret);
     await act(row.rideId, { action: 'cancel', by: 'partner' });
@@ -253,6 +256,33 @@ describe('messages to passengers and contacts', () => {
     const late = await found();
     expect(await send(late, sending(away))).to.include({ againInMs: 10_000 });
     expect(await send(late, sending({ aheadMs: 9 * minuteMs }))).to.include({ result: 'sent' });
+  });
+
+  it('a message that waits is not sent after the next one to the same person: no driver is told after a cancellation', async () => {
+    const row = await found();
+    const away = { url: started.url.replace(/:\d+\//, `:${await freePort()}/`) };
+    expect(await send(row, sending(away))).to.include({ againInMs: 10_000 });
+    await act(row.rideId, { action: 'cancel', by: 'partner' });
+    await storeOwedMessages(ctx, row.rideId);
+    expect(await send(row)).to.deep.equal({ result: 'expired', reason: 'outdated' });
+    expect(await rowOf(row._id))
+      .to.include({ state: 'expired', reason: 'outdated' })
+      .and.not.have.property('dueAt');
+    expect(await send({ _id: `${row.rideId}:cancelled:passenger` })).to.include({ result: 'sent' });
+    expect(started.texts().map(({ text }) => text)).to.deep.equal(['Your ride was cancelled.']);
+  });
+
+  it('a message that a dead worker may have sent is repeated with its token, also after the next one', async () => {
+    const row = await found();
+    await send(row);
+    await messages.updateOne(
+      { _id: row._id },
+      { $set: { state: 'waiting', dueAt: new Date(), claim: { token: 'dead', until: new Date(ctx.now()) } } },
+    );
+    await act(row.rideId, { action: 'cancel', by: 'partner' });
+    await storeOwedMessages(ctx, row.rideId);
+    expect(await send(row, sending({ aheadMs: 1_000 }))).to.include({ result: 'sent' });
+    expect(started.received.map(({ isRepeat }) => isRepeat)).to.deep.equal([false, true]);
   });
 
   it('a message that is owed for more than 10 minutes is stored as expired, without number and text', async () => {

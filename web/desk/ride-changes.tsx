@@ -8,7 +8,7 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
 import { ButtonLink } from '../kit/blocks.tsx';
-import { choice, type Field, fault, text } from '../kit/declared-fields.tsx';
+import { choice, type Field, fault, hidden, text } from '../kit/declared-fields.tsx';
 import { DeclaredFields } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
@@ -69,13 +69,16 @@ const pickupClock: Field<Date | undefined> = text(
   { type: 'datetime-local', hint: 'On the clocks at the pickup. Empty: the time stays.' },
 );
 
+/** `shown` has the texts of the form as it was shown (`shownAs`). */
 const tripFields = {
+  shown: hidden,
   at: position('To'),
   pickupTime: pickupClock,
   passengers: choice('Seats', seats, 'Choose 1 to 7 seats'),
   needs,
 };
 const detailFields = {
+  shown: hidden,
   passenger: typed('Passenger'),
   phone: typed('Phone', 40),
   language,
@@ -125,13 +128,13 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
     trip: form<typeof tripFields, Ride>({
       path: '/desk/rides/:rideId/change/trip',
       fields: tripFields,
-      act(request, { at, pickupTime, passengers, needs }, ride) {
+      act(request, { shown, at, pickupTime, passengers, needs }, ride) {
         const { lat, lng, address } = at;
-        const isTyped = typedInto(request, tripTexts(ride));
+        const isTyped = typedInto(request, shown);
         const body = {
           ...(isTyped('at', 'atPoint') && { destination: { lat, lng, ...(address && { address }) } }),
-          passengerCount: Number(passengers),
-          needs,
+          ...(isTyped('passengers') && { passengerCount: Number(passengers) }),
+          ...(isTyped('needs') && { needs }),
           ...(pickupTime &&
             isTyped('pickupTime') && { pickupAt: timeOfClock(pickupTime, zoneAt(ride.pickup)).getTime() }),
         };
@@ -141,15 +144,16 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
     details: form<typeof detailFields, Ride>({
       path: '/desk/rides/:rideId/change/details',
       fields: detailFields,
-      act(request, { passenger: name, phone, language: locale, notes, reference }, ride) {
-        const isTyped = typedInto(request, detailTexts(ride));
+      act(request, { shown, passenger: name, phone, language: locale, notes, reference }, ride) {
+        const isTyped = typedInto(request, shown);
+        const labelled = Object.entries(labelledValues((field) => request.text(field)));
         const body = {
           ...(isTyped('passenger', 'phone', 'language') && {
             passenger: { ...(name && { name }), ...(phone && { phone }), ...(locale && { locale }) },
           }),
           ...(isTyped('notes') && { notes }),
           ...(isTyped('reference') && { reference }),
-          ...labelledValues((field) => request.text(field)),
+          ...Object.fromEntries(labelled.filter(([name]) => isTyped(name))),
         };
         return change(request, ride, body, 'passenger');
       },
@@ -178,11 +182,26 @@ const detailTexts = (ride: Ride) => ({
   ...labelledTexts(ride),
 });
 
-/** Whether somebody has typed into one of these fields. The ride keeps exactly what nobody has typed into. */
-const typedInto =
-  <Name extends string>({ text }: SentRequest, shown: Readonly<Partial<Record<Name, string>>>) =>
-  (...names: Name[]): boolean =>
-    names.some((name) => text(name) !== (shown[name] ?? ''));
+/** The texts of a form with a field that keeps them until the form is sent. */
+const shownAs = (texts: Readonly<Record<string, string | undefined>>) => ({ ...texts, shown: JSON.stringify(texts) });
+
+/**
+ * Whether somebody has typed into one of these fields of a form. The ride keeps exactly what nobody has typed into, also
+ * if it was changed after the form was shown.
+ */
+function typedInto({ text }: SentRequest, shown: string): (...names: string[]) => boolean {
+  const before = textsIn(shown);
+  const needs = allNeeds.filter((need) => text(needField(need)) === 'yes').join(' ');
+  return (...names) => names.some((name) => (name === 'needs' ? needs : text(name)) !== (before[name] ?? ''));
+}
+
+function textsIn(shown: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(shown));
+  } catch {
+    return {};
+  }
+}
 
 type Shown = { ride: Ride; config: Parameters<typeof hasGeocoder>[0] & Parameters<typeof MapDialog>[0] };
 
@@ -199,7 +218,7 @@ function changesView({ ride, config }: Shown): Document {
           <h2 id="details-title">Passenger and notes</h2>
           <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">
             <div class="booking-body">
-              <DeclaredFields name="details" values={detailTexts(ride)} />
+              <DeclaredFields name="details" values={shownAs(detailTexts(ride))} />
             </div>
             <div class="actions">
               <button class="btn" type="submit">
@@ -213,7 +232,7 @@ function changesView({ ride, config }: Shown): Document {
             <h2 id="trip-title">Trip</h2>
             <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
               <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
-                <DeclaredFields name="trip" values={tripTexts(ride)} />
+                <DeclaredFields name="trip" values={shownAs(tripTexts(ride))} />
                 <MapDialog {...config} />
               </div>
               <p class="hint">Offers of drivers whose cars no longer fit are withdrawn.</p>

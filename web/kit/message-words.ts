@@ -18,7 +18,7 @@ export const messageStateWords: Record<MessageState, string> = {
   sent: 'sent',
   delivered: 'delivered',
   failed: 'failed',
-  expired: 'not sent: older than 10 minutes',
+  expired: 'not sent: too late',
   opted_out: 'not sent: the number has opted out',
   limited: 'not sent: limit reached',
   kept: 'not sent: test',
@@ -33,6 +33,7 @@ export const messageTone: Record<MessageState, 'waiting' | 'delivered' | 'failed
 const reasons: Record<string, string> = {
   number: 'This number gets at most 60 messages in an hour.',
   account: "The account's daily number of messages is reached.",
+  outdated: 'A later message to the same person was ready before this one could be sent.',
   no_sms_url: 'The service has no provider of text messages.',
   timeout: 'The provider did not answer in time. It may have sent the message.',
   error_21211: 'The provider says that the number is not valid.',

@@ -1,6 +1,5 @@
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import { firstRideId } from '../../shared/base/ids.ts';
-import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import { timeLimit } from '../../shared/base/mongo/durability.ts';
 import {
   accountCode,
   fareDayId,
@@ -10,11 +9,11 @@ import {
   placeOf,
   stepOf,
 } from '../../shared/fares/fare-days.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { erasable, rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { dayMs, dayOf, summableUntil } from '../../shared/usage/days.ts';
 import { onceAMinute, type Pace, type PacedWork } from './turns.ts';
-import { pagesById } from './walk.ts';
+import { walk } from './walk.ts';
 
 /** Counts the fares of all finished days, for the fare hint. */
 export const fareCounts: PacedWork = {
@@ -29,8 +28,8 @@ export const fareCounts: PacedWork = {
 
 /**
  * Counts all days before `until` (the start of a day) that are not counted yet. Also recounts the last counted day,
- * because some of its rides were completed after the first count. Deletes days that no hint uses anymore. Resolves with
- * the number of counted trips.
+ * because some of its rides still had events to send at the first count. Deletes days that no hint uses anymore.
+ * Resolves with the number of counted trips.
  */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);
@@ -48,7 +47,6 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
   return trips;
 }
 
-const pageSize = 500;
 /** Shorter trips are not counted, because their price does not depend on the distance. */
 const shortestKm = 0.5;
 
@@ -61,7 +59,6 @@ const fields = {
   pickup: 1,
   destination: 1,
   agreedPrice: 1,
-  erasedAt: 1,
 } as const;
 type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
 
@@ -73,16 +70,27 @@ interface Count {
   prices: Map<number, number>;
 }
 
+/** So many counts are written in one command. */
+const countsAtOnce = 500;
+
 /**
- * Counts the completed live rides that were created on one day, by place (cell and car type) and agreed price per km.
- * Idempotent: a second count replaces the first. Resolves with the number of counted trips.
+ * Counts the completed live rides that ended on one day, by place (cell and car type) and agreed price per km. An erased
+ * ride is not counted: its coordinates are too coarse to compute a distance. Idempotent: a second count replaces the
+ * first. Resolves with the number of counted trips.
  */
 async function countDay(start: Date, pace: Pace): Promise<number> {
   const counts = new Map<string, Count>();
-  // A ride's id starts with its creation time.
-  const [after, before] = [firstRideId(start.getTime()), firstRideId(start.getTime() + dayMs)];
-  const range = { after, before, pageSize, projection: fields, options: committedReads() };
-  for await (const page of pagesById<CountedRide>(rides, range, pace)) for (const ride of page) count(counts, ride);
+  const until = new Date(start.getTime() + dayMs - 1);
+  const visit = async (ended: readonly CountedRide[]) => {
+    for (const ride of ended) count(counts, ride);
+    return ended.length;
+  };
+  const along = { collection: rides, by: 'statusAt', filter: erasable, projection: fields, until, visit } as const;
+  const mayContinue = async () => {
+    await pace();
+    return true;
+  };
+  await walk<CountedRide>(along, { key: start, id: '' }, { maxIdle: Number.POSITIVE_INFINITY, mayContinue });
   const day = dayOf(start);
   const documents = [...counts].map(([place, { trips, accounts, prices }]) => ({
     _id: fareDayId(place, day),
@@ -91,9 +99,9 @@ async function countDay(start: Date, pace: Pace): Promise<number> {
     accounts: [...accounts].map(([code, ofAccount]) => ({ code, trips: ofAccount })),
     prices: [...prices].map(([step, ofStep]) => ({ step, trips: ofStep })),
   }));
-  for (let first = 0; first < documents.length; first += pageSize) {
+  for (let first = 0; first < documents.length; first += countsAtOnce) {
     await pace();
-    const writes = documents.slice(first, first + pageSize).map((replacement) => ({
+    const writes = documents.slice(first, first + countsAtOnce).map((replacement) => ({
       replaceOne: { filter: { _id: replacement._id }, replacement, upsert: true },
     }));
     await fareDays.bulkWrite(writes, { ordered: false });
@@ -102,10 +110,9 @@ async function countDay(start: Date, pace: Pace): Promise<number> {
 }
 
 function count(counts: Map<string, Count>, ride: CountedRide): void {
-  const { mode, status, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
-  // The coordinates of an erased ride are too coarse to compute a distance.
+  const { mode, status, rideType, agreedPrice, pickup, destination, carType, accountId } = ride;
   if (mode !== 'live' || status !== 'completed' || rideType !== 'standard') return;
-  if (typeof agreedPrice !== 'number' || erasedAt) return;
+  if (typeof agreedPrice !== 'number') return;
   // Computed here, because the partner's own `distanceKm` may be a road distance.
   const km = greatCircleKm(pickup, destination);
   if (km < shortestKm) return;

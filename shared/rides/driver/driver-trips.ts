@@ -1,3 +1,4 @@
+import { centsOf } from '../../base/cents.ts';
 import { committedReads } from '../../base/mongo/durability.ts';
 import { completedTrips, driverTripIndex, rides } from '../ride.ts';
 import type { Ride } from '../ride-types.ts';
@@ -9,8 +10,8 @@ type DriverTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice' | 'distanceKm'>;
 const mostTrips = 1_000;
 
 /**
- * Reads a driver's completed trips since a time: their number, the sum of their prices in USD, and the last trip, which
- * may have ended earlier.
+ * Reads a driver's completed trips since a time: their number, the sum of their prices in USD, each rounded to cents as on
+ * the partner's statement, and the last trip, which may have ended earlier.
  */
 export async function tripsOfDriver(
   driverId: string,
@@ -18,8 +19,8 @@ export async function tripsOfDriver(
 ): Promise<{ trips: number; earned: number; last: DriverTrip | null }> {
   const found = await newestTrips(driverId, { statusAt: { $gte: since } }, mostTrips);
   const [last = null] = found.length > 0 ? found : await newestTrips(driverId, {}, 1);
-  const earned = found.reduce((sum, { agreedPrice = 0 }) => sum + agreedPrice, 0);
-  return { trips: found.length, earned: Math.round(earned * 100) / 100, last };
+  const cents = found.reduce((sum, { agreedPrice = 0 }) => sum + centsOf(agreedPrice), 0);
+  return { trips: found.length, earned: cents / 100, last };
 }
 
 const newestTrips = (driverId: string, span: { statusAt?: { $gte: Date } }, limit: number): Promise<DriverTrip[]> =>

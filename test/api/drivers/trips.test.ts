@@ -46,6 +46,13 @@ describe('GET /trips', () => {
     expect((await driver.get('/trips')).body).to.include({ trips: 3, earned: 72.3 });
   });
 
+  it('the earnings are what the statements of the partners say: each price is rounded to cents', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    for (const hoursAgo of [1, 0]) await completed(driver, place, 1.005, hoursAgo);
+    expect((await driver.get('/trips')).body).to.include({ trips: 2, earned: 2.02 });
+  });
+
   it('the earnings show the last trip also if it ended before the period', async () => {
     const place = somewhere();
     const driver = await newGatewayDriver(api, { at: place });

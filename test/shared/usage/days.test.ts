@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { centsOf } from '../../../shared/usage/cents.ts';
+import { centsOf } from '../../../shared/base/cents.ts';
 import {
   dayOfMonth,
   daysBetween,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs } from '../../../shared/usage/days.ts';
+import { closedMonths } from '../../../shared/usage/key-statements.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { tripFacts } from '../../../shared/usage/trip-facts.ts';
@@ -85,6 +86,18 @@ describe('statements', () => {
       expect((await october(key, 4)).lines).to.deep.equal([]);
       expect(await linesOf(key)).to.deep.equal(whole);
     }
+  });
+
+  it('a month is closed once its statement is stored, and a month without trips an hour after its end', async () => {
+    const [busy, idle] = [await newKey(), await newKey()];
+    await tripsAt(busy, 20, at('2026-10-15 12:00'));
+    await ridesAt(idle, at('2026-10-15 12:00'));
+    const isClosed = async (key: UsageKey, text: string) => (await closedMonths(key, at(text).getTime()))('2026-10');
+    expect(await isClosed(idle, '2026-11-01 00:59:59.999')).to.equal(false);
+    expect(await isClosed(idle, '2026-11-01 01:00')).to.equal(true);
+    expect(await isClosed(busy, '2026-11-01 01:00')).to.equal(false);
+    await sumThrough(afterOctober);
+    expect(await isClosed(busy, '2026-11-01 01:00')).to.equal(true);
   });
 
   it('a statement is stored once, even if its month is closed repeatedly and concurrently', async () => {

@@ -49,6 +49,13 @@ describe("a ride's timeline", () => {
     expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
   });
 
+  it('the timeline names no request of a driver, who may choose its id', async () => {
+    const { rideId } = await rideIn(ctx, 'driver_arriving');
+    await applyAction(ctx, rideId, { action: 'arrive' }, 'anyone', { by: 'driver', requestId: 'phone-of-dana' });
+    const entry = historyOf(await storedRide(rideId), [], now).at(-1);
+    expect([entry?.by, entry?.requestId]).to.deep.equal(['driver', undefined]);
+  });
+
   it('the timeline lists the last fare raise and every change at their times', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');

@@ -21,13 +21,24 @@ describe('changing a ride at the desk', () => {
     return rideId;
   }
 
-  /** Changes fields of a form as a browser does, which shows a text without line breaks. */
-  async function change(rideId: string, part: 'trip' | 'details', typed: Record<string, string>): Promise<number> {
+  const textOf = (tag: string): string => (/value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('&quot;', '"');
+
+  /**
+   * Changes fields of a form as a browser does, which shows a text without line breaks. Between the form and its
+   * submission, the ride gets other values.
+   */
+  async function change(
+    rideId: string,
+    part: 'trip' | 'details',
+    typed: Record<string, string>,
+    meanwhile: object = given,
+  ): Promise<number> {
     const path = `${deskPath}/rides/${rideId}/change`;
     const { html } = await visitor.get(path);
     const [form = ''] = new RegExp(`<form[^>]*/change/${part}".*?</form>`, 's').exec(html) ?? [];
     const inputs = [...form.matchAll(/<input(?![^>]*type="checkbox")[^>]*name="(\w+)"[^>]*>/g)];
-    const shown = inputs.map(([tag, name]) => [name, (/value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('\n', '')]);
+    const shown = inputs.map(([tag, name]) => [name, textOf(tag).replaceAll('\n', '')]);
+    await rides.updateOne({ _id: rideId }, { $set: meanwhile });
     const { status } = await visitor.post(`${path}/${part}`, {
       ...Object.fromEntries(shown),
       passengers: '1',
@@ -45,6 +56,16 @@ describe('changing a ride at the desk', () => {
     const changed = await storedRide(rideId);
     expect(changed).to.deep.include({ ...given, passengerCount: 3, reference: 'room-7' });
     expect(changed.changes?.map(({ fields }) => fields)).to.deep.equal([['passengerCount'], ['reference']]);
+  });
+
+  it('what somebody else has changed since the form was shown stays', async () => {
+    const rideId = await givenRide();
+    const news = { notes: 'Side entrance', floor: 9, passenger: { name: 'Ada Lovelace', phone: '+1 202 555 0199' } };
+    expect(await change(rideId, 'details', { reference: 'room-7' }, news)).to.equal(303);
+    const trip = { destination: { lat: 40.7061, lng: -74.0088, address: 'Pier 11' }, needs: ['pet' as const] };
+    expect(await change(rideId, 'trip', { passengers: '3' }, trip)).to.equal(303);
+    const changed = await storedRide(rideId);
+    expect(changed).to.deep.include({ ...news, ...trip, reference: 'room-7', passengerCount: 3 });
   });
 
   it('an emptied field is removed, also the floor', async () => {

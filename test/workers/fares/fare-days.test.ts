@@ -34,17 +34,17 @@ describe('fare counts', () => {
     const destination = pointAt(pickup, 8, 90);
     const km = greatCircleKm(pickup, destination);
     const made = perKm.map((price, index) => {
-      const createdAt = changes.createdAt ?? at('2026-11-05 10:00');
+      const statusAt = changes.statusAt ?? at('2026-11-05 10:00');
       return {
-        _id: newRideId(createdAt.getTime()),
+        _id: newRideId(statusAt.getTime()),
         trackToken: newTrackToken(),
         driver: newDriver(),
         ...{ accountId: `acct_${index % accounts}`, mode: 'live', carType: 'regular', rideType: 'standard' },
-        ...{ pickup, destination, status: 'completed', agreedPrice: price * km, createdAt },
+        ...{ pickup, destination, status: 'completed', agreedPrice: price * km, statusAt, unsettled: 0 },
         ...changes,
       } as Ride;
     });
-    await rides.insertMany(made);
+    await rides.insertMany(made, { ignoreUndefined: true });
   }
   const prices = (length: number) => Array.from({ length }, (_, index) => 1 + index / 10);
   /** Prices are counted in steps of 5 %. */
@@ -56,7 +56,7 @@ describe('fare counts', () => {
 
   it('20 trips of 10 accounts over all days give a hint with median and quartiles per km, to 5 %', async () => {
     const place = somewhere();
-    await trips(place, prices(20).slice(0, 10), 10, { createdAt: at('2026-11-04 23:59') });
+    await trips(place, prices(20).slice(0, 10), 10, { statusAt: at('2026-11-04 23:59') });
     await trips(place, prices(20).slice(10), 10);
     await count();
     const found = await hint(place);
@@ -70,8 +70,8 @@ describe('fare counts', () => {
   it('there is no hint for 19 trips, or for any number of trips of 9 accounts', async () => {
     const [few, same] = [somewhere(), somewhere()];
     await trips(few, prices(19), 19);
-    for (const createdAt of ['2026-11-03 10:00', '2026-11-04 10:00', '2026-11-05 10:00'].map(at)) {
-      await trips(same, prices(40), 9, { createdAt });
+    for (const statusAt of ['2026-11-03 10:00', '2026-11-04 10:00', '2026-11-05 10:00'].map(at)) {
+      await trips(same, prices(40), 9, { statusAt });
     }
     await count();
     expect([await hint(few), await hint(same)]).to.deep.equal([null, null]);
@@ -83,27 +83,45 @@ describe('fare counts', () => {
       [third, 10],
       [more, 11],
     ] as const) {
-      await trips(place, prices(20), 20, { createdAt: at('2026-11-04 10:00') });
+      await trips(place, prices(20), 20, { statusAt: at('2026-11-04 10:00') });
       await trips(place, prices(ofOne).slice(1), 1);
     }
     await count();
     // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`, both more than a third. The next trip, of another
     // account, makes it 10 of 30 at `third`, which is exactly a third.
-    await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
+    await trips(third, [1.5], 1, { accountId: 'acct_x', statusAt: at('2026-11-05 11:00') });
     await FareProgressModel.deleteMany({});
     await count();
     expect(await hint(third)).not.to.equal(null);
     expect(await hint(more)).to.equal(null);
   });
 
-  it('a ride that is completed after its day was counted is counted later', async () => {
+  it('a ride counts on the day of its end: a ride for later is completed long after its creation', async () => {
     const place = somewhere();
-    await trips(place, prices(20), 10, { status: 'in_progress', createdAt: at('2026-11-05 23:50') });
-    await count();
+    const createdAt = at('2026-10-20 08:00');
+    await trips(place, prices(19), 10);
+    await trips(place, [2], 1, { _id: newRideId(createdAt.getTime()), status: 'bidding', statusAt: createdAt });
+    await count('2026-11-05 01:00');
     expect(await hint(place)).to.equal(null);
-    await rides.updateMany({}, { $set: { status: 'completed' } });
-    await count('2026-11-07 01:00');
+    await rides.updateOne({ status: 'bidding' }, { $set: { status: 'completed', statusAt: at('2026-11-05 12:00') } });
+    await count();
     expect(await hint(place)).not.to.equal(null);
+  });
+
+  it('a ride that is completed, or has its last event sent, after its day was counted is counted later', async () => {
+    const [ended, sent] = [somewhere(), somewhere()];
+    await trips(ended, prices(20), 10, { status: 'in_progress', statusAt: at('2026-11-05 23:50') });
+    await trips(sent, prices(20), 10, { unsettled: 1, statusAt: at('2026-11-05 23:50') });
+    await count();
+    expect([await hint(ended), await hint(sent)]).to.deep.equal([null, null]);
+    await rides.updateMany({ unsettled: 1 }, { $set: { unsettled: 0 } });
+    await rides.updateMany(
+      { status: 'in_progress' },
+      { $set: { status: 'completed', statusAt: at('2026-11-06 00:20') } },
+    );
+    await count('2026-11-07 01:00');
+    expect(await hint(ended)).not.to.equal(null);
+    expect(await hint(sent)).not.to.equal(null);
   });
 
   it('only completed live standard rides of the same car type near the pickup count', async () => {
@@ -115,8 +133,8 @@ describe('fare counts', () => {
     await trips(pointAt(place, 30, 0), Array(30).fill(50), 10);
     await trips(place, Array(30).fill(50), 10, { destination: pointAt(place, 0.1, 0) });
     await trips(place, Array(30).fill(50), 10, { agreedPrice: undefined, status: 'cancelled' });
-    await trips(place, Array(30).fill(50), 10, { erasedAt: at('2026-11-05 12:00') });
-    await trips(place, Array(30).fill(50), 10, { createdAt: at('2026-11-06 00:10') });
+    await trips(place, Array(30).fill(50), 10, { erasedAt: at('2026-11-05 12:00'), trackToken: undefined });
+    await trips(place, Array(30).fill(50), 10, { statusAt: at('2026-11-06 00:10') });
     for (const status of ['driver_arriving', 'in_progress', 'cancelled'] as const) {
       await trips(place, Array(30).fill(50), 10, { status });
     }

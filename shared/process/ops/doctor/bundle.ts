@@ -62,9 +62,9 @@ const words: ReadonlySet<string> = new Set(
   headers health held here host id in index inserted interrupted is it its job jobs just key keys known last late
   lease less limit limits lines listening listens live loading log long longer loses lost made mail mails many marked
   maxmemory may memory message metrics migrate minute minutes missing mongo moved must name next no noeviction not of
-  offer offers offline one only open opened opening opens operator operators ops or other outcome output over partner
-  passed period persistent pickup plain policy polls postpones process progress proxy queue ratings reachable read readonly
-  ready receives record recorded redelivery redis refused released request reset response restart rests retention
+  offer offers offline one only open opened opening opens operator operators ops or other outcome outdated output over
+  partner passed period persistent pickup plain policy polls postpones process progress proxy queue ratings reachable
+  read readonly ready receives record recorded redelivery redis refused released request reset response restart rests retention
   returned ride rides right round route routing row run s search secret secrets sends sent sentinel server sessions
   set setting settings settled share shares show sign sign-in signing similar simulator skipped slot slow smtp stale
   stall stalled standard start status step stopped streams success such summed support suspended sweep sweeper
