@@ -95,7 +95,7 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
   return { state: 'again', reason: attempt.reason };
 }
 
-/** True if the person gets a later message about the ride: that a driver was found is not told after a cancellation. */
+/** True if a later message to the person is stored: nobody is told of a driver after the cancellation. */
 async function isOutdated({ rideId, person, kind }: MessageRow): Promise<boolean> {
   const later = messageKinds.slice(messageKinds.indexOf(kind) + 1);
   return (await messages.findOne({ rideId, person, kind: { $in: later } }, { projection: { _id: 1 } })) !== null;

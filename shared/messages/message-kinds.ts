@@ -1,8 +1,9 @@
 /** The texts to passengers and their contacts. Pure, also for browsers. */
 
 /**
- * In the order in which a ride owes them. `booked`: a ride for later was created. `found`: a driver was chosen. `arrived`:
- * the car is at the pickup. `replaced`: the driver cancelled, and another ride replaces this one.
+ * In the order in which a ride owes them: a later one makes an earlier one outdated. `booked`: a ride for later was
+ * created. `found`: a driver was chosen. `arrived`: the car is at the pickup. `replaced`: the driver cancelled, and
+ * another ride replaces this one.
  */
 export const messageKinds = ['booked', 'found', 'arrived', 'completed', 'cancelled', 'replaced'] as const;
 export type MessageKind = (typeof messageKinds)[number];
@@ -40,7 +41,7 @@ export function personsFor(kind: MessageKind, { notify, driver }: Notified): Per
 }
 
 /**
- * The state of a message. `sent`: the provider accepted it. `expired`: it was older than 10 minutes, or the next one to
+ * The state of a message. `sent`: the provider accepted it. `expired`: it was older than 10 minutes, or a later one to
  * the same person was stored before it could be sent. `opted_out`: the number wants no texts. `limited`: a limit was
  * reached. `kept`: shown and not sent, because the ride is a test ride, or a development stack has no provider.
  */

@@ -51,7 +51,7 @@ export function textOf(
   { sender, ...values }: TextValues,
 ): string {
   const shown = shownLocale(locale);
-  // A driver who was found late, or for a ride that replaces another one, may come after the time of the pickup.
+  // A driver who was found late, or who serves a ride that replaces another one, may come after the pickup time.
   const comesAt = values.now.getTime() + (values.minutes ?? 0) * 60_000;
   const isLater = kind === 'found' && values.pickupAt && values.pickupAt.getTime() >= comesAt;
   const key = `${to}.${isLater ? 'foundLater' : kind}`;

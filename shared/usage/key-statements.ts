@@ -34,7 +34,7 @@ export async function statementMonths(key: StatementKey, nowMs: number): Promise
   return months.map((month) => ({ month, closed: isClosed(month) }));
 }
 
-/** A month of a test key is closed by the time, and that of a live key with the statement of its account. */
+/** A test key's month closes an hour after its end, and a live key's month with the statement of its account. */
 export async function closedMonths({ accountId, mode }: StatementKey, nowMs: number) {
   if (mode === 'live') return closedMonthsOf(accountId, nowMs);
   return (month: string): boolean => endOfMonth(month) <= summableUntil(nowMs);

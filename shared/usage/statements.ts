@@ -45,7 +45,7 @@ export async function readStatement(
   return { ...total, pages: Math.max(1, Math.ceil(total.trips / linesPerPart)), lines };
 }
 
-/** Tells which months of an account are closed: no further trips are added to them. A month without trips is, too. */
+/** Resolves with a function that tells whether a month of an account, with or without trips, gets no further trips. */
 export async function closedMonthsOf(accountId: string, nowMs: number): Promise<(month: string) => boolean> {
   const known = await readTotals(accountId);
   return (month) => !totalOf(known, month, nowMs).isSoFar;

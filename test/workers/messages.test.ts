@@ -258,7 +258,7 @@ describe('messages to passengers and contacts', () => {
     expect(await send(late, sending({ aheadMs: 9 * minuteMs }))).to.include({ result: 'sent' });
   });
 
-  it('a message that waits is not sent after the next one to the same person: no driver is told after a cancellation', async () => {
+  it('a waiting message is not sent once a later one to the same person is stored', async () => {
     const row = await found();
     const away = { url: started.url.replace(/:\d+\//, `:${await freePort()}/`) };
     expect(await send(row, sending(away))).to.include({ againInMs: 10_000 });
@@ -272,7 +272,7 @@ describe('messages to passengers and contacts', () => {
     expect(started.texts().map(({ text }) => text)).to.deep.equal(['Your ride was cancelled.']);
   });
 
-  it('a message that a dead worker may have sent is repeated with its token, also after the next one', async () => {
+  it('a message that a dead worker may have sent is repeated with its token, even if a later one is stored', async () => {
     const row = await found();
     await send(row);
     await messages.updateOne(

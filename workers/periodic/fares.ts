@@ -70,7 +70,7 @@ interface Count {
   prices: Map<number, number>;
 }
 
-/** So many counts are written in one command. */
+/** The most counts that one command writes. */
 const countsAtOnce = 500;
 
 /**

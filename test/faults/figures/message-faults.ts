@@ -25,7 +25,7 @@ const ridesPerKey = 25;
 export const messageFaults: Figure = {
   name: 'messages',
   promise:
-    'Each change of a ride gives each person exactly one text message, with a recorded outcome and no second text, unless the next one overtakes it',
+    'Each change of a ride gives each person exactly one text message, with a recorded outcome and no second text, unless a later message makes it outdated',
   goal: 'exactly one for each of 600 changes, with kills, an emptied Redis, and a provider that is away or slow',
   async measure(run) {
     const messagesReceived: ReceivedMessage[] = [];

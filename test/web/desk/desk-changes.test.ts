@@ -21,7 +21,7 @@ describe('changing a ride at the desk', () => {
     return rideId;
   }
 
-  const textOf = (tag: string): string => (/value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('&quot;', '"');
+  const valueIn = (tag: string): string => (/value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('&quot;', '"');
 
   /**
    * Changes fields of a form as a browser does, which shows a text without line breaks. Between the form and its
@@ -37,7 +37,7 @@ describe('changing a ride at the desk', () => {
     const { html } = await visitor.get(path);
     const [form = ''] = new RegExp(`<form[^>]*/change/${part}".*?</form>`, 's').exec(html) ?? [];
     const inputs = [...form.matchAll(/<input(?![^>]*type="checkbox")[^>]*name="(\w+)"[^>]*>/g)];
-    const shown = inputs.map(([tag, name]) => [name, textOf(tag).replaceAll('\n', '')]);
+    const shown = inputs.map(([tag, name]) => [name, valueIn(tag).replaceAll('\n', '')]);
     await rides.updateOne({ _id: rideId }, { $set: meanwhile });
     const { status } = await visitor.post(`${path}/${part}`, {
       ...Object.fromEntries(shown),
