@@ -147,9 +147,14 @@ export const rideChanges = page('/desk/rides/:rideId/change', {
       act(request, { shown, passenger: name, phone, language: locale, notes, reference }, ride) {
         const isTyped = typedInto(request, shown);
         const labelled = Object.entries(labelledValues((field) => request.text(field)));
+        const passenger = Object.entries({
+          name: isTyped('passenger') ? name : ride.passenger?.name,
+          phone: isTyped('phone') ? phone : ride.passenger?.phone,
+          locale: isTyped('language') ? locale : ride.passenger?.locale,
+        });
         const body = {
           ...(isTyped('passenger', 'phone', 'language') && {
-            passenger: { ...(name && { name }), ...(phone && { phone }), ...(locale && { locale }) },
+            passenger: Object.fromEntries(passenger.filter(([, value]) => value)),
           }),
           ...(isTyped('notes') && { notes }),
           ...(isTyped('reference') && { reference }),

@@ -66,6 +66,9 @@ describe('changing a ride at the desk', () => {
     expect(await change(rideId, 'trip', { passengers: '3' }, trip)).to.equal(303);
     const changed = await storedRide(rideId);
     expect(changed).to.deep.include({ ...news, ...trip, reference: 'room-7', passengerCount: 3 });
+    const called = { name: 'Ada L.', phone: '+1 202 555 0111' };
+    expect(await change(rideId, 'details', { passenger: 'Ada King' }, { passenger: called })).to.equal(303);
+    expect((await storedRide(rideId)).passenger).to.deep.equal({ ...called, name: 'Ada King' });
   });
 
   it('an emptied field is removed, also the floor', async () => {
