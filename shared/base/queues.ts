@@ -27,6 +27,8 @@ export interface DeliveryJob {
   rideId: string;
   keyId: string;
   seq: number;
+  /** Only stores the copies for further endpoints: earlier events of the ride are sent first. */
+  copiesOnly?: true;
 }
 export interface MailJob {
   mailId: string;

@@ -11,7 +11,7 @@ import { ageOf, copyLimitMs, feedMark } from './feed/feed-mark.ts';
 import { biddingSince } from './opening.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
-import { enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
+import { enqueueNewEvent, enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
 import { movingStatuses, type Offer, type Origin, type RideState } from './ride-types.ts';
 import { hasEnded } from './transitions.ts';
 import { lastEventTime, writeChange } from './write-change.ts';
@@ -110,12 +110,7 @@ export async function changeRide<Result>(
     );
     count(ride, change, at);
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
-    await Promise.all([
-      enqueueNextTimer(ctx, changed, ride),
-      // If this event is now the oldest unsettled one, its job is added here. Otherwise the job is added when the
-      // previous event is settled.
-      change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
-    ]);
+    await Promise.all([enqueueNextTimer(ctx, changed, ride), change.event && enqueueNewEvent(ctx, changed)]);
     return { ride: changed, result };
   }
   throw new AppError('unavailable');

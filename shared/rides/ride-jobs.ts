@@ -1,6 +1,7 @@
 import type { Context } from '../base/context.ts';
 import { addJob, type PoolName } from '../base/queues.ts';
 import type { TimerName } from '../base/terms.ts';
+import { endpointsOf } from '../keys/endpoints.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
 /**
@@ -117,5 +118,22 @@ export async function enqueueNextDelivery(
   });
 }
 
+/**
+ * Adds the job for a ride's new event: its delivery, or, while earlier events are unsettled, only its copies for further
+ * endpoints, which wait for no other URL. Never fails: the delivery stores missing copies.
+ */
+export async function enqueueNewEvent(ctx: Context, ride: Outbox): Promise<boolean> {
+  const { _id: rideId, keyId, seq, settledSeq } = ride;
+  if (seq === settledSeq + 1) return enqueueNextDelivery(ctx, ride);
+  if ((await endpointsOf(keyId).catch(() => [])).length === 0) return true;
+  return addJob(ctx, 'webhooks', {
+    id: copiesJobId(rideId, seq),
+    name: `copies of event ${seq} of ${rideId}`,
+    data: { rideId, keyId, seq, copiesOnly: true },
+  });
+}
+
 /** The dedupe id of an event's job, in both `webhooks` and `webhooks-slow`. */
 export const deliveryJobId = (rideId: string, seq: number): string => `${rideId}_${seq}`;
+/** The dedupe id of the job that only stores an event's copies. */
+export const copiesJobId = (rideId: string, seq: number): string => `${deliveryJobId(rideId, seq)}_copies`;

@@ -1,42 +1,92 @@
 import type { Context } from '../base/context.ts';
-import { copyAttemptId } from '../base/ids.ts';
+import { copyAttemptId, eventId } from '../base/ids.ts';
 import { insertDocuments } from '../base/mongo/batch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
-import type { EndpointFacts } from '../keys/endpoints.ts';
-import type { Ride } from '../rides/ride-types.ts';
+import { committedReads } from '../base/mongo/durability.ts';
+import { endpointsOf } from '../keys/endpoints.ts';
+import { timeOf } from '../rides/events.ts';
+import { rides } from '../rides/ride.ts';
+import type { Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
-import { type AttemptRecord, attempts, waitingUntil } from './attempts.ts';
+import { type AttemptRecord, attempts, eventFields, waitingUntil } from './attempts.ts';
 
 /** What the copies of an event have in common. */
 type CopiedEvent = Pick<AttemptRecord, 'event' | 'rideStatus' | 'seq' | 'at' | 'offerId' | 'body' | 'requestId'> & {
   eventId: string;
 };
 
+/** The request that caused an event of a ride, or else the one that created the ride. */
+export const requestIdOf = ({ origin }: Pick<Ride, 'origin'>, { requestId }: RideEvent): string | undefined =>
+  requestId ?? origin?.requestId;
+
+/** What the copies of a ride's event have in common. */
+export function copiedEvent(ride: Pick<Ride, '_id' | 'origin'>, event: RideEvent): CopiedEvent {
+  const requestId = requestIdOf(ride, event);
+  return {
+    eventId: eventId(ride._id, event.seq),
+    at: timeOf(event),
+    ...eventFields(event),
+    ...(requestId && { requestId }),
+  };
+}
+
 /**
- * Stores the attempts of an event of a ride for further endpoints, and adds the jobs of those that are next. Idempotent:
- * the id of a copy names the event and the endpoint, so a repeat stores nothing again. Throws if MongoDB refuses one.
+ * Stores the attempts of events of a ride for the further endpoints that want them, and adds the jobs of those that are
+ * next. Idempotent: the id of a copy names the event and the endpoint, so a repeat stores nothing again. Throws if MongoDB refuses one.
  */
 export async function storeCopies(
   ctx: Context,
   ride: Pick<Ride, '_id' | 'accountId' | 'keyId' | 'mode'>,
-  wanted: readonly Pick<EndpointFacts, '_id'>[],
-  { eventId, ...event }: CopiedEvent,
+  events: readonly CopiedEvent[],
 ): Promise<void> {
-  if (wanted.length === 0) return;
-  const copies = wanted.map(
-    ({ _id: endpointId }): AttemptRecord => ({
-      _id: copyAttemptId(event.at.getTime(), eventId, endpointId),
-      accountId: ride.accountId,
-      keyId: ride.keyId,
-      mode: ride.mode,
-      kind: 'event',
-      ...event,
-      endpointId,
-      rideId: ride._id,
-      ...waitingUntil(event.at),
-    }),
+  const open = (await endpointsOf(ride.keyId)).filter(({ disabledAt }) => !disabledAt);
+  const copies = events.flatMap(({ eventId, ...event }) =>
+    open
+      .filter((endpoint) => endpoint.events.includes(event.event))
+      .map(
+        ({ _id: endpointId }): AttemptRecord => ({
+          _id: copyAttemptId(event.at.getTime(), eventId, endpointId),
+          accountId: ride.accountId,
+          keyId: ride.keyId,
+          mode: ride.mode,
+          kind: 'event',
+          ...event,
+          endpointId,
+          rideId: ride._id,
+          ...waitingUntil(event.at),
+        }),
+      ),
   );
+  if (copies.length === 0) return;
   const refused = (await insertDocuments(attempts, copies)).find((error) => error && !isDuplicate(error));
   if (refused) throw refused;
   await enqueueNextRedeliveries(ctx, [ride._id]);
+}
+
+const unsettledFields = {
+  accountId: 1,
+  keyId: 1,
+  mode: 1,
+  origin: 1,
+  events: { $slice: ['$events', '$settledSeq', { $add: [{ $size: '$events' }, 1] }] },
+} as const;
+type UnsettledRide = Pick<Ride, '_id' | keyof typeof unsettledFields>;
+
+/**
+ * Stores the copies of all events of a ride that are not settled, in order, so that no further endpoint waits until the
+ * default URL has had the earlier ones. Stores nothing for a held ride. Throws like `storeCopies`.
+ */
+export async function copyUnsettled(ctx: Context, { rideId, keyId }: { rideId: string; keyId: string }): Promise<void> {
+  if ((await endpointsOf(keyId)).length === 0) return;
+  const ride = await rides.findOne<UnsettledRide>(
+    { _id: rideId, heldAt: { $exists: false } },
+    // Only what no failover can roll back may be sent.
+    { ...committedReads(), projection: unsettledFields },
+  );
+  if (ride)
+    await storeCopies(
+      ctx,
+      ride,
+      ride.events.map((event) => copiedEvent(ride, event)),
+    );
 }

@@ -1,6 +1,5 @@
 import type { Context } from '../base/context.ts';
 import { withdrawnEventId } from '../base/ids.ts';
-import { endpointsFor } from '../keys/endpoints.ts';
 import { trackUrl, withdrawnBody } from '../rides/events.ts';
 import { fireTimer, type TimerResult } from '../rides/fire-timer.ts';
 import { readRide } from '../rides/read-ride.ts';
@@ -16,17 +15,15 @@ export async function storeOwedWithdrawals(ctx: Context, rideId: string): Promis
   if (!read?.ride.timers.some(({ name }) => name === 'withdrawn')) return { result: 'stale' };
   const { ride } = read;
   const owed = new Set(ride.withdrawalsOwed);
-  const wanted = await endpointsFor(ride.keyId, 'offer.withdrawn');
-  for (const offer of ride.offers) {
-    const { offerId, withdrawnAt } = offer;
-    if (!owed.has(offerId) || !withdrawnAt) continue;
+  const withdrawn = ride.offers.flatMap((offer) => {
+    const { offerId, withdrawnAt: at } = offer;
+    if (!owed.has(offerId) || !at) return [];
     const eventId = withdrawnEventId(rideId, offerId);
-    const body = withdrawnBody({
-      ...{ ride, offer, eventId, at: withdrawnAt.getTime() },
-      trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
-    });
-    await storeCopies(ctx, ride, wanted, { eventId, event: 'offer.withdrawn', offerId, at: withdrawnAt, body });
-  }
+    const url = trackUrl(ctx.config.trackBaseUrl, ride);
+    const body = withdrawnBody({ ride, offer, eventId, at: at.getTime(), trackUrl: url });
+    return [{ eventId, event: 'offer.withdrawn' as const, offerId, at, body }];
+  });
+  await storeCopies(ctx, ride, withdrawn);
   return fireTimer(ctx, rideId, 'withdrawn', ({ withdrawalsOwed = [] }) => ({
     set: { withdrawalsOwed: withdrawalsOwed.filter((offerId) => !owed.has(offerId)) },
   }));

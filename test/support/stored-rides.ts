@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
+import { copiesJobId, deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { autoAccept } from '../../workers/bidding.ts';
 
@@ -61,7 +61,7 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<'done' | E
 /** The work of a job: a timer or an event of a ride, an attempt, a mail, or a message. */
 export type Work =
   | { rideId: string; timer: TimerName }
-  | { rideId: string; seq: number }
+  | { rideId: string; seq: number; copiesOnly?: true }
   | { attemptId: string }
   | { mailId: string }
   | { messageId: string };
@@ -76,5 +76,6 @@ function dedupeIdOf(work: Work): string {
   if ('attemptId' in work) return work.attemptId;
   if ('mailId' in work) return work.mailId;
   if ('messageId' in work) return work.messageId;
-  return 'seq' in work ? deliveryJobId(work.rideId, work.seq) : timerJobId(work.rideId, work.timer);
+  if ('timer' in work) return timerJobId(work.rideId, work.timer);
+  return (work.copiesOnly ? copiesJobId : deliveryJobId)(work.rideId, work.seq);
 }

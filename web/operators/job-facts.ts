@@ -4,10 +4,11 @@ import type { AttemptJob, DeliveryJob, MailJob, MessageJob, TimerJob } from '../
 export type JobData = Partial<TimerJob & DeliveryJob & MailJob & MessageJob & AttemptJob>;
 
 /** The work of a job, in words. */
-export function stepOf({ timer, mailId, messageId, attemptId, seq }: JobData): string {
+export function stepOf({ timer, mailId, messageId, attemptId, seq, copiesOnly }: JobData): string {
   if (timer) return timer;
   if (mailId) return 'send the mail';
   if (messageId) return `send the message ${messageId.split(':').slice(1).join(' to ')}`;
+  if (copiesOnly) return `copies of event ${seq}`;
   return attemptId ? 'test event or resend' : `delivery of event ${seq}`;
 }
 

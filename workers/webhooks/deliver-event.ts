@@ -3,14 +3,12 @@ import { eventId } from '../../shared/base/ids.ts';
 import { countDelivery, firstByte } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
-import { endpointsFor } from '../../shared/keys/endpoints.ts';
 import { newTrace, type Trace } from '../../shared/outbound/trace.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { eventFields } from '../../shared/webhooks/attempts.ts';
-import { storeCopies } from '../../shared/webhooks/copies-of-event.ts';
+import { copiedEvent, requestIdOf, storeCopies } from '../../shared/webhooks/copies-of-event.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
@@ -74,17 +72,12 @@ export async function deliverEvent(
  * the claim and the attempt: so an event is settled only after its copies are stored, and a run that takes over a dead
  * claim stores the same copies again. Throws if MongoDB is unavailable; the event then waits until its claim expires.
  */
-export async function storeCopiesOf(ctx: Context, claimed: ClaimedEvent, settings: SettingsOrOutcome): Promise<void> {
-  const { ride, event } = claimed;
-  if (!('outcome' in settings) && !settings.hasEndpoints) return;
-  const wanted = await endpointsFor(ride.keyId, event.event);
-  const requestId = requestIdOf(claimed);
-  await storeCopies(ctx, ride, wanted, {
-    eventId: eventId(ride._id, event.seq),
-    at: timeOf(event),
-    ...eventFields(event),
-    ...(requestId && { requestId }),
-  });
+export async function storeCopiesOf(
+  ctx: Context,
+  { ride, event }: ClaimedEvent,
+  settings: SettingsOrOutcome,
+): Promise<void> {
+  if ('outcome' in settings || settings.hasEndpoints) await storeCopies(ctx, ride, [copiedEvent(ride, event)]);
 }
 
 /** True for the second event of a ride in the test scenario `duplicate_event`, which is sent twice. */
@@ -93,13 +86,10 @@ const isDuplicated = ({ ride, event }: ClaimedEvent): boolean => ride.scenario =
 /** The second attempt must not end the claim of the first one, whose outcome is recorded. */
 const withoutRelease = (claimed: ClaimedEvent): ClaimedEvent => ({ ...claimed, release: async () => {} });
 
-/** The request that caused the event, or else the one that created the ride. */
-const requestIdOf = ({ ride, event }: ClaimedEvent): string | undefined => event.requestId ?? ride.origin?.requestId;
-
 function outgoingOf(claimed: ClaimedEvent): OutgoingEvent {
   const { _id: rideId, keyId, webhookUrl } = claimed.ride;
   const { event, seq, body } = claimed.event;
-  const requestId = requestIdOf(claimed);
+  const requestId = requestIdOf(claimed.ride, claimed.event);
   return { requestId, rideId, keyId, event, eventId: eventId(rideId, seq), seq, body, webhookUrl };
 }
 
@@ -120,7 +110,16 @@ function report(
     firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - timeOf(claimed.event).getTime()) / 1_000);
   }
   recordAttempt(ctx, claimed, delivery, trace);
-  const fields = { requestId: requestIdOf(claimed), ...job, event, outcome, reason, httpStatus, durationMs, pool };
+  const fields = {
+    requestId: requestIdOf(claimed.ride, claimed.event),
+    ...job,
+    event,
+    outcome,
+    reason,
+    httpStatus,
+    durationMs,
+    pool,
+  };
   return withLogLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
 }
 

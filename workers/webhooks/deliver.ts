@@ -3,6 +3,7 @@ import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import { enqueueAttempt } from '../../shared/webhooks/attempt-jobs.ts';
+import { copyUnsettled } from '../../shared/webhooks/copies-of-event.ts';
 import type { Handler, JobResult } from '../handler.ts';
 import { prefetchSettings } from './attempt.ts';
 import { deliverEvent } from './deliver-event.ts';
@@ -17,6 +18,10 @@ import { enterLane } from './slow-lane.ts';
  */
 export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
   if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);
+  if ('copiesOnly' in job) {
+    await copyUnsettled(ctx, job);
+    return { result: 'copied' };
+  }
   // Begins before the lane is known, because both reads may wait for a batch.
   const readSettings = prefetchSettings(ctx, job);
   const leave = await enterLane(ctx, receiverOf(job), run.pool);
@@ -35,7 +40,10 @@ async function moveToSlowLane(ctx: Context, job: DeliveryJob | AttemptJob): Prom
   const { keyId } = job;
   if ('attemptId' in job)
     await enqueueAttempt(ctx, { _id: job.attemptId, keyId, endpointId: job.endpointId }, 'webhooks-slow');
-  else
+  else {
+    // The further endpoints do not wait for the slow lane.
+    await copyUnsettled(ctx, job);
     await enqueueNextDelivery(ctx, { _id: job.rideId, keyId, settledSeq: job.seq - 1, seq: job.seq }, 'webhooks-slow');
+  }
   return { result: 'handed to webhooks-slow' };
 }

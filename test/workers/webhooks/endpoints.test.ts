@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newEndpointId } from '../../../shared/base/ids.ts';
-import type { AttemptJob } from '../../../shared/base/queues.ts';
+import type { AttemptJob, DeliveryJob } from '../../../shared/base/queues.ts';
 import type { SentEvent } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { endpoints, maxEndpoints } from '../../../shared/keys/endpoints.ts';
@@ -16,8 +16,9 @@ import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
+import { deliver as deliverJob } from '../../../workers/webhooks/deliver.ts';
 import { storeCopiesOf } from '../../../workers/webhooks/deliver-event.ts';
-import { isSlow } from '../../../workers/webhooks/slow-lane.ts';
+import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import {
   deliver,
   deliverResend,
@@ -32,6 +33,7 @@ import { jobFor, storedRide } from '../../support/stored-rides.ts';
 
 describe('copies of events for further endpoints', () => {
   const { receiver, ctx } = useDeliveries();
+  const stop = new AbortController();
 
   /** A key whose default URL ends with `/first`, and an endpoint for each list of events, at `/second` and so on. */
   async function keyWith(...wanted: SentEvent[][]) {
@@ -147,6 +149,27 @@ describe('copies of events for further endpoints', () => {
     });
     await deliver(ctx, rideId, 1);
     expect(stored).to.equal(1);
+  });
+
+  it('no endpoint waits for the default URL: for an attempt that is in progress, or in the slow lane', async () => {
+    const key = await keyWith(['offer.received', 'ride.status']);
+    const copied = async (rideId: string) => (await copiesOf(rideId)).map(({ seq }) => seq);
+    const behind = await rideOf(key, 3);
+    const job = await jobFor(ctx, 'webhooks', { rideId: behind, seq: 3, copiesOnly: true });
+    const copy = () =>
+      deliverJob(ctx, job?.data as DeliveryJob, { pool: 'webhooks', token: 'one', stopping: stop.signal });
+    await rides.updateOne({ _id: behind }, { $set: { heldAt: new Date() } });
+    await copy();
+    expect(await copied(behind)).to.deep.equal([]);
+    await rides.updateOne({ _id: behind }, { $unset: { heldAt: '' } });
+    expect(await copy()).to.deep.equal({ result: 'copied' });
+    expect(await copied(behind)).to.deep.equal([1, 2, 3]);
+    await markSlow(ctx, key.keyId);
+    const slow = await rideOf(key, 1);
+    expect(await deliver(ctx, slow, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    expect(await copied(slow)).to.deep.equal([1]);
+    for (const rideId of [behind, slow]) await runAll(rideId);
+    expect([sequences('/first'), sequences('/second')]).to.deep.equal([[], [1, 2, 3, 1]]);
   });
 
   it('a copy without a job gets one from the sweeper, one for each endpoint', async () => {
