@@ -38,6 +38,21 @@ describe("the driver's page", () => {
     expect((await offersOn(rideId))[0].price).to.equal(27.5);
   });
 
+  it('the page shows what the partner has changed in an open request', async () => {
+    const place = somewhere();
+    const { page } = await online(place);
+    const rideId = await openRide(place);
+    await page.locator('.request', { hasText: '5.6 km' }).waitFor();
+    const destination = { lat: place.lat + 0.1, lng: place.lng };
+    const pickupAt = Date.now() + 40 * 60_000;
+    await partner.send('PATCH', `/rides/${rideId}`, { destination, pickupAt, passengerCount: 4 });
+    await page.locator('.request', { hasText: '11.1 km' }).waitFor();
+    const part = (name: string) => page.locator(`[data-part="${name}"]`);
+    expect(await part('passengers').textContent()).to.equal('4');
+    expect(await part('special').textContent()).to.match(/^Pickup/);
+    expect(await part('destination-map').getAttribute('href')).to.include(`geo:${destination.lat},`);
+  });
+
   it('two drivers bid on a live ride: a counter-offer wins, and the other driver is notified', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];

@@ -20,7 +20,7 @@ export const partsOf =
 export const likelyMinutes = (request: RequestOnPage, place: Point | null): number =>
   Math.max(1, Math.ceil(driveMs(pickupWay(request, place).km) / 60_000));
 
-/** Fills in the texts that never change. */
+/** Shows the trip, which the partner can change while the request is open. */
 export function showFacts(item: HTMLElement, request: RequestOnPage): void {
   const part = partsOf(item);
   item.dataset.ride = request.rideId;

@@ -57,6 +57,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       Object.assign(card, { request, isGone: false });
       // An offer from another page of this driver replaces the refusal.
       if (request.offer) stopDeclining(card);
+      showFacts(card.item, request);
       showFare(card.item, request.fare);
       if (isRaised) card.counter.raise(request.fare);
       fillIn(card);
@@ -68,7 +69,6 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const item = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement;
     const card: Card = { item, request, isGone: false, isCountered: false, counter: createCounter(item) };
     cards.set(request.rideId, card);
-    showFacts(item, request);
     listen(card);
     return card;
   }
