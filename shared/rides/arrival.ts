@@ -69,13 +69,17 @@ export function etaOf(ride: ExpectedRide, nowMs: number): Eta | undefined {
   const byCircle = () =>
     leg || !reported
       ? promisedArrival(ride)
-      : reported.at.getTime() + driveMs(haversineKm(reported, ride[legEnd(status)]));
+      : drivesOnSince(ride, reported) + driveMs(haversineKm(reported, ride[legEnd(status)]));
   const expected = byRoad ?? byCircle();
   if (expected === undefined) return undefined;
   const earliest = status === 'driver_arriving' ? (pickupAt?.getTime() ?? 0) : 0;
   const at = Math.round(Math.max(expected, earliest, nowMs));
   return { minutes: Math.ceil((at - nowMs) / 60_000), at, source: byRoad === undefined ? 'estimate' : 'route' };
 }
+
+/** Since when a car drives on from its last report (Unix ms): a driver may have last reported before the leg began. */
+const drivesOnSince = ({ statusAt }: ExpectedRide, { at }: ReportedPosition): number =>
+  Math.max(at.getTime(), statusAt.getTime());
 
 /** A car that is farther from its route has left it. */
 export const offRouteKm = 0.15;
@@ -104,7 +108,7 @@ function arrivalByRoad(ride: ExpectedRide): number | undefined {
   // The driver of a ride for later may have waited before the drive began.
   const isMeasured = !(pickupAt && status === 'driver_arriving');
   const factor = isMeasured ? Math.min(mostSlowness, Math.max(1 / mostSlowness, slowness)) : 1;
-  return reported.at.getTime() + (1 - share) * road.seconds * 1_000 * factor;
+  return drivesOnSince(ride, reported) + (1 - share) * road.seconds * 1_000 * factor;
 }
 
 /** A ride whose car will arrive at least this long after its time is marked before it happens. */

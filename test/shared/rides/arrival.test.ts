@@ -67,6 +67,13 @@ describe('the ETA', () => {
     expect(source).to.equal('estimate');
   });
 
+  it('a car whose last report is from before its leg drives from then on, on its road or not', async () => {
+    const reported = { lat: 57.69, lng: 11.9, heading: 0, at: new Date(start - 20 * minuteMs) };
+    const estimated = driveMs(haversineKm(reported, pickup)) / minuteMs;
+    expect(minutesLeft(ride({ reported }), 0).left).to.be.closeTo(estimated, 0.01);
+    expect(minutesLeft(driven(0, -20), 0).left).to.be.closeTo(10, 0.01);
+  });
+
   it('without a position, it is what the driver has promised, but not before now', () => {
     expect(minutesLeft(ride(), 0)).to.deep.equal({ left: 9, source: 'estimate' });
     expect(minutesLeft(ride(), 20)).to.deep.equal({ left: 0, source: 'estimate' });
