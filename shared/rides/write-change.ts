@@ -49,7 +49,7 @@ export async function writeChange(
   decided: Change,
   times: DecisionTimes,
 ): Promise<RideState | 'driver_busy' | null> {
-  const change = await withWithdrawals(ride, decided, times.at);
+  const change = await withWithdrawals(ride, decided, times.now);
   const { newOffer, event, unset = [] } = change;
   const { at, now, mark, origin } = times;
   const feedTime = feedTimeOf(ride, times);
@@ -110,7 +110,7 @@ export async function writeChange(
  * Adds the offers that a change withdraws to those whose events the ride owes, if an endpoint of the key wants these
  * events, with the timer that stores them. A timer that has not fired stays.
  */
-async function withWithdrawals(ride: RideState, change: Change, at: Date): Promise<Change> {
+async function withWithdrawals(ride: RideState, change: Change, now: Date): Promise<Change> {
   const isNew = ({ withdrawnAt }: Offer, index: number) => withdrawnAt && !ride.offers[index]?.withdrawnAt;
   const withdrawn = (change.set.offers ?? []).filter(isNew).map(({ offerId }) => offerId);
   const isWanted = withdrawn.length > 0 && (await endpointsFor(ride.keyId, 'offer.withdrawn')).length > 0;
@@ -121,7 +121,7 @@ async function withWithdrawals(ride: RideState, change: Change, at: Date): Promi
   if (withdrawalsOwed.length === 0) return change;
   const others = (change.set.timers ?? ride.timers).filter(({ name }) => name !== 'withdrawn');
   const pending = ride.timers.find(({ name }) => name === 'withdrawn' && !change.set.withdrawalsOwed);
-  const timers = [...others, pending ?? { name: 'withdrawn' as const, dueAt: at }];
+  const timers = [...others, pending ?? { name: 'withdrawn' as const, dueAt: now }];
   return { ...change, set: { ...change.set, withdrawalsOwed, timers } };
 }
 

@@ -5,6 +5,8 @@ import { keys } from '../../shared/keys/api-key.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
@@ -90,10 +92,11 @@ describe('the event of a withdrawn offer, without workers', () => {
   const api = useTestApi();
   const copiesOf = (rideId: string) => attempts.find({ rideId, event: 'offer.withdrawn' }).toArray();
 
-  async function withdrawn(events: string[]) {
+  async function withdrawn(events: string[], present?: Partial<Ride>) {
     const partner = await api.partner('test');
     await partner.post('/webhook-endpoints', { url: 'https://partner.example/second', events });
     const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    if (present) await rides.updateOne({ _id: rideId }, { $set: present });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, { keyId: partner.keyId });
     return { partner, rideId, offerId };
   }
@@ -116,6 +119,11 @@ describe('the event of a withdrawn offer, without workers', () => {
     expect((await copiesOf(rideId)).map((copy) => [copy.offerId, copy.outcome])).to.deep.equal([[offerId, 'waiting']]);
     const { withdrawalsOwed, timers } = await storedRide(rideId);
     expect([withdrawalsOwed, timers.some(({ name }) => name === 'withdrawn')]).to.deep.equal([[], false]);
+  });
+
+  it("the event is due by MongoDB's clock, even after that clock was set back by an hour", async () => {
+    const { rideId } = await withdrawn(['offer.withdrawn'], { lastEventAt: new Date(Date.now() + 3_600_000) });
+    expect(await storeOwedWithdrawals(api.ctx, rideId)).to.include({ result: 'done' });
   });
 
   it('an endpoint is confirmed only when no more events are delivered without it', async () => {
