@@ -2,6 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { streetTiles } from '../../dev/streets/street-tiles.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { bringSuccessor } from '../../shared/rides/rebid.ts';
 import type { Client } from '../support/client.ts';
 import { endedAgo } from '../support/rated-rides.ts';
 import { useTestApi } from '../support/service.ts';
@@ -237,6 +239,18 @@ describe('the map of a ride', () => {
     expect(await page.locator('.point.destination').count()).to.equal(1);
     expect(await page.locator('.places').innerText()).to.include('Central Park');
     await areInView(page, '.point.pickup', '.point.destination', 100);
+  });
+
+  it('leads to the map of the new ride, however late that exists', async () => {
+    const { rideId, url, accept } = await newMap({ onDriverCancel: 'rebid' });
+    await accept();
+    const page = await openPage(await openProfile(), url);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await headline(page, 'Finding another driver');
+    await page.waitForEvent('load');
+    await headline(page, 'Finding another driver');
+    await bringSuccessor(api.ctx, rideId);
+    await page.waitForResponse((response) => response.status() === 302);
   });
 
   it('shows the way of a real car to the pickup, and its ETA', async () => {

@@ -17,6 +17,12 @@ function showTexts(): void {
   panel.show(current, map.now());
 }
 
+/** The address leads to the map of the new ride, as soon as that exists. */
+function awaitNewRide({ endedBy }: TrackState): void {
+  if (endedBy === 'replaced') setTimeout(() => location.reload(), 2_000);
+}
+
+awaitNewRide(first);
 showTexts();
 // The ETA and the age of the last report change with time.
 setInterval(showTexts, 1_000);
@@ -27,8 +33,7 @@ followRide(location.pathname.replace(/\/$/, ''), first, {
   isLast: ({ status }) => status === 'completed' || status === 'cancelled',
   onState(state) {
     current = state;
-    // The address leads to the map of the new ride, as soon as that exists.
-    if (state.endedBy === 'replaced') setTimeout(() => location.reload(), 2_000);
+    awaitNewRide(state);
     map.show(state);
     showTexts();
   },
