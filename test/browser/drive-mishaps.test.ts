@@ -154,4 +154,25 @@ describe("mishaps on the driver's page", () => {
     await offers(rideId, 0);
     await button(page, /^Accept/).waitFor();
   });
+
+  it('an offer whose answer was lost twice stays in the list until the service has answered', async () => {
+    const place = somewhere();
+    const { page, post } = await online(place);
+    const rideId = await openRide(place);
+    await page.route(
+      '**/offers',
+      async (route) => {
+        await post(`/requests/${rideId}/offers`, route.request().postDataJSON());
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await page.route('**/drive/api/requests', (route) => route.abort(), { times: 1 });
+    const asked = page.waitForRequest('**/drive/api/requests');
+    await press(page, /^Accept/);
+    await press(page, 'Withdraw');
+    await asked;
+    await offers(rideId, 0);
+    await until(async () => (await storedActions(page)) === 0);
+  });
 });

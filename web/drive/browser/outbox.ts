@@ -86,6 +86,7 @@ export function createOutbox(driverId: string, { onChange, onDone, onRefused, on
       if (answer.status === 401) return onSignedOut();
       failures = 0;
       const accepted = answer.ok ? withAnswer(action, answer) : await findAcceptedOffer(action);
+      if (accepted === undefined) return;
       if (accepted) showBriefly(accepted);
       const rest = read().filter((other) => other.id !== id);
       write(accepted ? rest : rest.filter((other) => !isAfter(action, other)));
@@ -147,12 +148,13 @@ const withAnswer = (action: Action, { body }: Answer): Action =>
 
 /**
  * Finds the offer that the service has accepted although its answer was lost. The repeated offer was refused, because a
- * driver has one offer per ride.
+ * driver has one offer per ride. Undefined if the service does not answer.
  */
-async function findAcceptedOffer(action: Action): Promise<Action | null> {
+async function findAcceptedOffer(action: Action): Promise<Action | null | undefined> {
   if (action.kind !== 'offer') return null;
   const answer = await call('GET', '/requests');
-  const { requests = [] } = (answer?.ok ? answer.body : {}) as { requests?: { rideId: string; offer?: object }[] };
+  if (!answer) return undefined;
+  const { requests = [] } = (answer.ok ? answer.body : {}) as { requests?: { rideId: string; offer?: object }[] };
   const offer = requests.find(({ rideId }) => rideId === action.rideId)?.offer;
   return offer ? { ...action, ...offer } : null;
 }
