@@ -63,6 +63,18 @@ describe("requests and steps on the driver's page", () => {
     await page.locator('#position-sent', { hasText: /^Position: (now|\d+ s ago)$/ }).waitFor();
   });
 
+  it('a driver who waits past midnight sees the earnings of the new day', async () => {
+    const { page } = await online(somewhere());
+    const periods: number[] = [];
+    page.on('request', (request) => {
+      const since = new URL(request.url()).searchParams.get('since');
+      if (since) periods.push(Number(since));
+    });
+    await heading(page, 'Waiting for requests');
+    await page.clock.setSystemTime(Date.now() + 24 * 3_600_000);
+    await until(() => periods.some((since) => since > Date.now()));
+  });
+
   it('a message is marked as seen when the driver looks at the page', async () => {
     const { page, rideId } = await chosen(somewhere());
     const seenAt = async () => (await rideNow(rideId)).messages?.[0].seenAt;

@@ -6,9 +6,11 @@ import { text, texts } from './page-words.ts';
 /** The trips and earnings since midnight in the phone's time zone, and the state of the connection. */
 export function createToday(sentAgoMs: () => number | null) {
   let isConnected: boolean | undefined;
+  let since: number | undefined;
 
   async function load(): Promise<void> {
-    const answer = await call('GET', `/trips?since=${lastMidnight()}`);
+    since = lastMidnight();
+    const answer = await call('GET', `/trips?since=${since}`);
     if (answer?.ok) show(answer.body as ShownTrips);
   }
 
@@ -28,6 +30,8 @@ export function createToday(sentAgoMs: () => number | null) {
   }
 
   function tick(): void {
+    const isNewDay = since !== undefined && since !== lastMidnight();
+    if (isNewDay) void load();
     setText(
       element('connection'),
       isConnected === undefined ? '–' : text(isConnected ? 'connection.good' : 'connection.lost'),
