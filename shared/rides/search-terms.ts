@@ -21,6 +21,7 @@ export function searchTermsOf(ride: Pick<RideRequest, 'reference' | 'passenger' 
   const { reference, passenger, pickup, destination } = ride;
   const terms = [
     ...termsIn(reference),
+    ...numbersIn(reference).flatMap(phoneTerms),
     ...termsIn(passenger?.name),
     ...phoneTerms(passenger?.phone),
     ...termsIn(pickup.address),
@@ -32,12 +33,18 @@ export function searchTermsOf(ride: Pick<RideRequest, 'reference' | 'passenger' 
 /** The terms that a ride must have to match a typed text; none if the text has no letter and no digit. */
 export function searchWords(typed: string): string[] {
   const text = folded(typed).trim();
-  const isPhone = /^[+(][\d\s().-]+$/.test(text) || (/^[\d\s().-]+$/.test(text) && text.replace(/\D/g, '').length >= 7);
-  const words = isPhone
+  const words = isPhone(text)
     ? [searchedPhone(text)]
     : chunksOf(typed).flatMap((chunk) => pieces(chunk) ?? [squeezed(chunk)]);
   return [...new Set(words.filter(Boolean))].slice(0, mostWords);
 }
+
+/** True for a text that is searched as a phone number. */
+const isPhone = (text: string): boolean =>
+  /^[+(][\d\s().-]+$/.test(text) || (/^[\d\s().-]+$/.test(text) && text.replace(/\D/g, '').length >= 7);
+
+/** A reference, or a word of it, that is searched as a phone number is: `0012345`, `415 2233`. */
+const numbersIn = (reference = ''): string[] => [folded(reference).trim(), ...chunksOf(reference)].filter(isPhone);
 
 /** The digits under which a phone number is found: as it was typed, with its country, and without. */
 function phoneTerms(phone = ''): string[] {

@@ -72,7 +72,7 @@ describe("requests and steps on the driver's page", () => {
     });
     await heading(page, 'Waiting for requests');
     await page.clock.setSystemTime(Date.now() + 24 * 3_600_000);
-    await until(() => periods.some((since) => since > Date.now()));
+    await until(async () => periods.some((since) => since > Date.now()));
   });
 
   it('a message is marked as seen when the driver looks at the page', async () => {

@@ -18,7 +18,7 @@ import { RideFacts } from './ride-facts.tsx';
 import { MapWords, RideMap } from './ride-map.tsx';
 import type { RideNews } from './ride-news.ts';
 import { Offers } from './ride-offers.tsx';
-import { chosenEntry, entryWords, isWaiting, missedEvents, Timeline } from './timeline.tsx';
+import { chosenEntry, entryWords, isWaiting, missedDelivery, missedEvents, Timeline } from './timeline.tsx';
 
 /** What the page of a ride shows. */
 export interface ShownRide {
@@ -179,7 +179,7 @@ function Missed({ path, ride, entries }: { path: string; ride: Ride; entries: re
   return (
     <p class="missed" id="missed">
       <OutcomePill outcome="failed" />{' '}
-      <a href={`${path}?entry=${missed.at(-1)?.deliveries.at(-1)?.id ?? ''}#detail`} data-entry>
+      <a href={`${path}?entry=${missed.map(missedDelivery).at(-1)?.id ?? ''}#detail`} data-entry>
         {missed.length === 1
           ? 'One event did not arrive'
           : `${countText(missed.length)} of ${countText(ride.seq)} events did not arrive`}

@@ -59,7 +59,7 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
       (delivery ?? entry).id === id || (delivery?.attempt && `attempt-${delivery.attempt._id}` === id),
   );
   const missed = missedEvents(entries).at(-1);
-  const failed = missed && { entry: missed, delivery: missed.deliveries.at(-1) };
+  const failed = missed && { entry: missed, delivery: missedDelivery(missed) };
   const latest = entries.findLast(({ kind }) => kind !== 'message');
   return named ?? failed ?? { entry: latest as HistoryEntry };
 }
@@ -68,13 +68,16 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
 const hasFailed = (outcome: RecordedOutcome): boolean =>
   outcome === 'failed' || outcome === 'timeout' || outcome === 'blocked';
 
-/** The entries whose event failed in an attempt and was not delivered by another. */
-export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =>
-  entries.filter(
-    ({ deliveries }) =>
-      deliveries.some(({ outcome }) => hasFailed(outcome)) &&
-      !deliveries.some(({ outcome }) => outcome === 'delivered'),
-  );
+/** The last attempt at a URL where the event has failed and not arrived; a copy at another URL is no substitute. */
+export function missedDelivery({ deliveries }: HistoryEntry): EventDelivery | undefined {
+  const urlOf = ({ attempt }: EventDelivery) => attempt?.endpointId;
+  const arrived = new Set(deliveries.filter(({ outcome }) => outcome === 'delivered').map(urlOf));
+  const missed = deliveries.find((delivery) => hasFailed(delivery.outcome) && !arrived.has(urlOf(delivery)));
+  return missed && deliveries.findLast((delivery) => urlOf(delivery) === urlOf(missed));
+}
+
+/** The entries whose event has not arrived at one of its URLs. */
+export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] => entries.filter(missedDelivery);
 
 /** True while an answer, or the record of an attempt, is still pending. */
 export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>

@@ -40,6 +40,15 @@ describe('the search for rides', () => {
     }
   });
 
+  it('finds a ride by a reference that looks like a phone number: with zeros before it, in groups, in another text', async () => {
+    for (const reference of ['0012345', '415 2233', '(12) 34567', '0049 30 123456', '+1 202 555 0143', 'BK 0004711']) {
+      const rideId = await ride({ reference });
+      for (const text of [reference, reference.split('BK ').at(-1) ?? '']) {
+        expect(await found(text), text).to.deep.equal([rideId]);
+      }
+    }
+  });
+
   it('finds a ride in every script, and by its phone number in every form', async () => {
     const passenger = { name: 'Łukasz Ødegård', phone: '+44 (0)20 7946 0958 / +44 20 7946 0959' };
     const pickup = { ...places.pickup, address: '東京駅八重洲口, Straße 9, ışık' };

@@ -134,4 +134,13 @@ describe("a ride's timeline", () => {
     const arrived = attemptOn(1, { kind: 'redelivery', outcome: 'delivered' });
     expect(missedEvents(historyOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);
   });
+
+  it('each URL counts: an event is missed if it arrived only at a further endpoint, or everywhere but there', async () => {
+    const ride = await rideWith(['failed', 'delivered', 'delivered', 'delivered', 'delivered']);
+    const copyOf = (seq: number, outcome: 'delivered' | 'failed') =>
+      attemptOn(seq, { outcome, endpointId: 'endpoint_1' });
+    const entries = historyOf(ride, [copyOf(1, 'delivered'), copyOf(2, 'failed')], now);
+    expect(missedEvents(entries).map(({ id }) => id)).to.deep.equal(['event-1', 'event-2']);
+    expect(chosenEntry(entries, '').delivery?.attempt?.endpointId).to.equal('endpoint_1');
+  });
 });
