@@ -14,6 +14,13 @@ export interface Figure {
   others?: number;
 }
 
+/** Makes figures of one value each, whose names begin with `name`. `others` is that of all of them. */
+export const newFigure =
+  (name: string, others?: number) =>
+  (what: string, unit: string, value: number, goal?: Goal): Figure => ({
+    ...{ name: `${name}, ${what}`, unit, service: [value], goal, others },
+  });
+
 /** One row of the table and of `--json`: medians, the ratio of the medians, and the ranges. */
 export interface Row {
   name: string;

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { buildAssets } from '../../api/build-assets.ts';
@@ -12,15 +10,17 @@ import { freePort } from '../../dev/servers/ports.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { startRedis } from '../../dev/servers/redis-server.ts';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
+import { compile } from '../../dev/stack/compile-service.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
 import { createLogger } from '../../shared/base/logger.ts';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
-import { createQueues, type Queues } from '../../shared/base/queues.ts';
+import { createQueues, poolNames, type Queues } from '../../shared/base/queues.ts';
 import { migrate } from '../../shared/process/migrate-database.ts';
+import type { ClosedLoad, LoadResult, OpenLoad } from './load/load.ts';
 import { watchOthers } from './measured/machine-cpu.ts';
-import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';
+import { type ListeningProgram, type Program, type ProgramOptions, startProgram } from './measured/program.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const secretsKeyBytes = Buffer.alloc(32, 7);
@@ -34,10 +34,16 @@ export interface Stack {
   redis: Redis;
   queues: Queues;
   start(name: string, script: string, more?: StartOptions): Promise<Program>;
-  /** Starts an API process; `ready` is its port. */
-  startApi(env?: NodeJS.ProcessEnv): Promise<Program>;
+  /** Starts a program of the bench that chooses its own port. */
+  startListening(name: string, script: string, more?: StartOptions): Promise<ListeningProgram>;
+  startApi(env?: NodeJS.ProcessEnv): Promise<ListeningProgram>;
+  /** Starts a worker process for each pool. */
+  startPools(env?: NodeJS.ProcessEnv, pools?: readonly string[]): Promise<Program[]>;
+  startLoad(): Promise<Load>;
   /** Stops all programs, and empties MongoDB and Redis for the next measurement. */
   clean(): Promise<void>;
+  /** The memory that Redis uses for data. */
+  redisBytes(): Promise<number>;
   /** The size of the logs of these programs, in bytes. */
   logBytes(names: readonly string[]): Promise<number>;
   /** Stops all running programs. */
@@ -47,12 +53,19 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-type StartOptions = Pick<ProgramOptions, 'args'> & { env?: NodeJS.ProcessEnv };
+type StartOptions = Partial<Pick<ProgramOptions, 'args' | 'env'>>;
+
+/** The process that sends requests to another program. */
+export interface Load extends Program {
+  closed(to: ListeningProgram, load: Omit<ClosedLoad, 'port'>): Promise<LoadResult>;
+  /** Resolves with the result of each phase. */
+  open(to: ListeningProgram, load: Omit<OpenLoad, 'port'>): Promise<LoadResult[]>;
+}
 
 /** Compiles the service and the bench's own programs, and starts the servers. */
 export async function startStack(say: (line: string) => void): Promise<Stack> {
   say('compiling');
-  const build = await compile();
+  const build = await compileBench();
   say('starting MongoDB and Redis');
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-bench-'));
   const given = givenMongo();
@@ -66,9 +79,9 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   const queues = createQueues(redis, createLogger('silent', 'bench'));
 
   const programs = new Set<Program>();
-  const start: Stack['start'] = async (name, script, { env, ...more } = {}) => {
+  const start: Stack['start'] = async (name, script, { env, args = [] } = {}) => {
     const settings = { ...serviceSettings(mongo.url, redisServer.url), ...env };
-    const program = await startProgram({ name, script, build, logDir: folder, ...more, env: settings });
+    const program = await startProgram({ name, script, build, logDir: folder, args, env: settings });
     programs.add(program);
     const stop = async () => {
       await program.stop();
@@ -88,9 +101,23 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
     start,
     async startApi(env) {
       const port = await freePort();
-      const api = await start('api', 'api/main.js', { env: { ...env, PORT: String(port) } });
-      return { ...api, ready: port };
+      return { ...(await start('api', 'api/main', { env: { ...env, PORT: String(port) } })), port };
     },
+    startPools: (env, pools = poolNames) =>
+      Promise.all(pools.map((pool) => start(pool, 'workers/main', { args: [pool], env }))),
+    async startListening(name, script, more) {
+      const program = await start(name, script, more);
+      return { ...program, port: await program.ask('port') };
+    },
+    async startLoad() {
+      const load = await start('load', 'test/bench/load/load');
+      return {
+        ...load,
+        closed: ({ port }, options) => load.ask('closed', { ...options, port }),
+        open: ({ port }, options) => load.ask('open', { ...options, port }),
+      };
+    },
+    redisBytes: async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]),
     async logBytes(names) {
       const sizes = names.map(async (name) => (await fs.stat(path.join(folder, `${name}.log`))).size);
       return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
@@ -111,8 +138,6 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
       await disconnectMongo();
       redis.disconnect();
       await Promise.all([mongo.stop(), redisServer.stop()]);
-      await fs.rm(build, { recursive: true, force: true });
-      await fs.rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -137,18 +162,11 @@ export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
  * Compiles the service, as for production, and the bench's programs into the project's .cache, from where they find
  * packages.
  */
-async function compile(): Promise<string> {
+async function compileBench(): Promise<string> {
   await fs.mkdir(path.join(root, '.cache'), { recursive: true });
   const folder = await temporaryFolder('bench', path.join(root, '.cache'));
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  const project = path.join(import.meta.dirname, 'tsconfig.json');
-  try {
-    await promisify(execFile)(process.execPath, [compiler, '-p', project, '--outDir', folder]);
-    await buildAssets(path.join(folder, 'web/kit/built'));
-  } catch (error) {
-    await fs.rm(folder, { recursive: true, force: true });
-    throw new Error(`compilation failed:\n${(error as { stdout?: string }).stdout ?? error}`);
-  }
+  await compile(path.join(import.meta.dirname, 'tsconfig.json'), folder);
+  await buildAssets(path.join(folder, 'web/kit/built'));
   return folder;
 }
 

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http, { type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
@@ -13,6 +11,7 @@ import { scaled } from '../support/machine-speed.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { until } from '../support/until.ts';
 import { eventsOf, sendWebhook, startFeed } from './feed-service.ts';
 import { clients, type Program } from './packages.ts';
@@ -25,40 +24,25 @@ for (const language of ['TypeScript', 'Python'] as const) {
     this.timeout(60_000);
     const api = useTestApi();
     const partner = usePartner(api);
-    const running = new Set<ChildProcess>();
+    const started: StartedProgram[] = [];
     let program: Program;
 
     before(async function () {
       this.timeout(scaled(300_000));
       program = await clients[language](path.join(import.meta.dirname, sources[language]));
     });
-    afterEach(async () => {
-      for (const child of running) await kill(child);
-    });
+    afterEach(() => Promise.all(started.splice(0).map((each) => each.end())));
 
-    function start(args: readonly string[], env: Record<string, string> = {}) {
-      const [command = '', ...first] = program.command;
+    function start(args: readonly string[], env: Record<string, string> = {}, input = '') {
       const given = { BASE: `${api.url}/v1`, KEY: partner.key, SECRET: secret, ...program.env, ...env };
-      const child = spawn(command, [...first, ...args], {
-        env: { PATH: process.env.PATH, ...given },
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      running.add(child);
-      return child;
+      const running = startProgram([...program.command, ...args], { env: { PATH: process.env.PATH, ...given }, input });
+      started.push(running);
+      return running;
     }
-    async function kill(child: ChildProcess): Promise<void> {
-      running.delete(child);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
-    /** Runs the program to its end. Resolves with what it prints. */
-    async function run(args: readonly string[], env?: Record<string, string>, input = '') {
-      const child = start(args, env);
-      child.stdin.end(input);
-      const printed = await text(child.stdout);
-      return JSON.parse(printed);
+    /** Runs the program, which prints one line of JSON. */
+    async function run(args: readonly string[], env?: Record<string, string>, input?: string) {
+      const { input: line } = await start(args, env, input).printed(/\n/);
+      return JSON.parse(line);
     }
 
     for (const scenario of ['rate_limited', 'unavailable'] as const) {
@@ -165,17 +149,18 @@ for (const language of ['TypeScript', 'Python'] as const) {
 
       /** Starts the program, and resolves once its receiver listens. */
       async function follow(from?: string) {
-        const child = start(['follow', ...(from ? [from] : [])], { BASE: feed.url, PORT: String(port) });
-        const printed: { eventId: string; position: string }[] = [];
-        const lines = createInterface(child.stdout);
-        const ready = once(lines, 'line');
-        await ready;
-        lines.on('line', (line) => printed.push(JSON.parse(line)));
+        const running = start(['follow', ...(from ? [from] : [])], { BASE: feed.url, PORT: String(port) });
+        await running.printed(/\n/);
+        const printed = (): { eventId: string; position: string }[] =>
+          running
+            .lines()
+            .slice(1)
+            .map((line) => JSON.parse(line));
         return {
-          child,
+          running,
           printed,
-          printedIds: () => printed.map(({ eventId }) => eventId),
-          has: (count: number) => until(async () => printed.length >= count),
+          printedIds: () => printed().map(({ eventId }) => eventId),
+          has: (count: number) => until(async () => printed().length >= count),
         };
       }
       const send = (index: number) => sendWebhook(events[index] as (typeof events)[number], { port, secret });
@@ -204,7 +189,7 @@ for (const language of ['TypeScript', 'Python'] as const) {
         expect(byRide(following.printedIds())).to.deep.equal(byRide(ids));
         // Late duplicates change nothing, also those of rides that have ended.
         for (const index of events.keys()) await send(index);
-        expect(following.printed).to.have.length(events.length);
+        expect(following.printed()).to.have.length(events.length);
       });
 
       it('after a crash, the iteration continues from its stored position, without a missing or repeated event', async () => {
@@ -212,11 +197,11 @@ for (const language of ['TypeScript', 'Python'] as const) {
         feed.show(17);
         for (const index of [17, 19, 18, 20]) await send(index);
         await first.has(19);
-        await kill(first.child);
-        const second = await follow(first.printed.at(-1)?.position);
+        await first.running.end();
+        const second = await follow(first.printed().at(-1)?.position);
         for (const index of events.keys()) await send(index);
         feed.show(events.length);
-        await second.has(events.length - first.printed.length);
+        await second.has(events.length - first.printed().length);
         expect(byRide([...first.printedIds(), ...second.printedIds()])).to.deep.equal(byRide(ids));
       });
 

@@ -1,8 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
@@ -13,6 +11,7 @@ import { useFolder } from '../support/folder.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 import { clients, type Program } from './packages.ts';
@@ -33,8 +32,7 @@ for (const language of ['TypeScript', 'Python'] as const) {
     let program: Program;
     let partner: Awaited<ReturnType<TestApi['partner']>>;
     let cwd: string;
-    let serving: ChildProcess | undefined;
-    let printed: string[];
+    const started: StartedProgram[] = [];
 
     before(async function () {
       this.timeout(scaled(300_000));
@@ -44,9 +42,8 @@ for (const language of ['TypeScript', 'Python'] as const) {
       partner = await api.partner('live', `http://127.0.0.1:${port}/`);
       cwd = path.join(root.path, partner.keyId);
       await mkdir(cwd);
-      printed = [];
     });
-    afterEach(crash);
+    afterEach(() => Promise.all(started.splice(0).map((desk) => desk.end())));
 
     const options = () => {
       const { PATH } = process.env;
@@ -58,18 +55,9 @@ for (const language of ['TypeScript', 'Python'] as const) {
       return (await promisify(execFile)(command, [...before, ...args], options())).stdout.trim();
     }
     function serve(): void {
-      const [command = '', ...before] = program.command;
-      serving = spawn(command, [...before, 'serve'], { ...options(), stdio: ['ignore', 'pipe', 'inherit'] });
-      createInterface(serving.stdout as NodeJS.ReadableStream).on('line', (line) => printed.push(line));
+      started.push(startProgram([...program.command, 'serve'], options()));
     }
-    async function crash(): Promise<void> {
-      const child = serving;
-      serving = undefined;
-      if (!child || child.exitCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
+    const printed = () => started.flatMap((desk) => desk.lines());
     const book = async () =>
       (await desk('book', '70133', '24.5', '26', '40.758,-73.9855', '40.7128,-74.006')).split(' ')[0] as string;
     const ride = async (rideId: string) => (await partner.get(`/rides/${rideId}`)).body;
@@ -88,16 +76,16 @@ for (const language of ['TypeScript', 'Python'] as const) {
       expect((await ride(rideId)).messages[0]).to.include({ text: 'The guest is late' });
 
       // The desk reads the events of its outage from the feed.
-      await until(async () => printed.length > 0);
-      await crash();
+      await until(async () => printed().length > 0);
+      await started[0]?.end();
       await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone', { by: 'driver' });
       await desk('cancel', rideId);
       await until(async () => (await rides.findOne({ _id: rideId }))?.unsettled === 0);
       serve();
-      await until(async () => printed.at(-1)?.endsWith('cancelled') === true);
+      await until(async () => printed().at(-1)?.endsWith('cancelled') === true);
       // An event that was printed, but whose position was not stored before the crash, comes again.
       const statuses = ['driver_arriving', 'arrived', 'cancelled'];
-      expect([...new Set(printed)]).to.deep.equal(statuses.map((status) => `70133 ${rideId} ${status}`));
+      expect([...new Set(printed())]).to.deep.equal(statuses.map((status) => `70133 ${rideId} ${status}`));
     });
 
     it('the statement of a month has its completed rides and their sum', async () => {

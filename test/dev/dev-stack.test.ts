@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import http from 'node:http';
@@ -12,6 +12,7 @@ import { stacksDir } from '../../dev/stack/stack-state.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import type { PageAnswer } from '../support/dashboard.ts';
 import { plainBrowser } from '../support/plain-browser.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { until } from '../support/until.ts';
 
 /** Unsets the settings of the test run: an empty setting counts as unset. */
@@ -45,32 +46,15 @@ describe('npm run dev', function () {
   this.timeout(120_000);
 
   let port: number;
-  let stack: ChildProcess;
-  let output: string;
+  let stack: StartedProgram;
 
   async function start(...args: string[]): Promise<void> {
-    output = '';
-    const [file = '', ...rest] = nodeCommand('dev/main.ts', ['--port', String(port), ...args]);
-    stack = spawn(file, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    stack.stdout?.on('data', (chunk) => {
-      output += chunk;
-    });
-    await printed(/status shows this again/);
+    stack = startProgram(nodeCommand('dev/main.ts', ['--port', String(port), ...args]), { env });
+    await stack.printed(/status shows this again/);
   }
 
-  async function printed(pattern: RegExp): Promise<void> {
-    await until(async () => pattern.test(output) || stack.exitCode !== null);
-    if (!pattern.test(output)) throw new Error(`it ended with ${output}`);
-  }
-
-  async function stop(signal: NodeJS.Signals): Promise<void> {
-    if (stack.exitCode === null && stack.signalCode === null) {
-      stack.kill(signal);
-      await once(stack, 'exit');
-    }
-  }
-
-  const printedKey = () => output.match(/svc_test_\w+/)?.[0] ?? '';
+  const processesNow = () => childrenOf(stack.child.pid as number);
+  const printedKey = () => stack.output().match(/svc_test_\w+/)?.[0] ?? '';
   const state = async () => JSON.parse(await fs.readFile(path.join(stacksDir, String(port), 'stack.json'), 'utf8'));
 
   async function createRide(key: string): Promise<Response> {
@@ -96,7 +80,7 @@ describe('npm run dev', function () {
   });
 
   after(async () => {
-    await stop('SIGTERM');
+    await stack.end('SIGTERM');
     await fs.rm(path.join(stacksDir, String(port)), { recursive: true, force: true });
   });
 
@@ -105,7 +89,7 @@ describe('npm run dev', function () {
     expect(created.status).to.equal(201);
     const { rideId, testMode } = (await created.json()) as { rideId: string; testMode: boolean };
     expect(testMode).to.equal(true);
-    const [, email = ''] = /Sign in as +(\S+@\S+),/.exec(output) ?? [];
+    const [, email = ''] = /Sign in as +(\S+@\S+),/.exec(stack.output()) ?? [];
     const browser = plainBrowser({ url: `http://127.0.0.1:${port}` });
     /** Repeats a request that a busy machine does not answer within 3 s. */
     const answered = async (ask: () => Promise<PageAnswer>): Promise<string> => {
@@ -119,7 +103,7 @@ describe('npm run dev', function () {
     };
     expect(await answered(() => browser.get('/dashboard'))).to.include('href="/dev/mail"');
     await answered(() => browser.press('Send code', { email }));
-    expect(output).to.include(`http://127.0.0.1:${port}/dev/mail`);
+    expect(stack.output()).to.include(`http://127.0.0.1:${port}/dev/mail`);
     const mail = async () => (await fetch(`http://127.0.0.1:${port}/dev/mail`)).text();
     // Wait until the mail pool has processed it.
     await until(async () => !(await mail()).includes('waiting to be sent'));
@@ -130,7 +114,7 @@ describe('npm run dev', function () {
 
   it('the events of the test key are delivered to the receiver of the stack', async () => {
     await createRide(printedKey());
-    await printed(/event 1 offer\.received +delivered 200/);
+    await stack.printed(/event 1 offer\.received +delivered 200/);
   });
 
   it('a routing server for the streets of Gothenburg answers at ROUTING_URL until the stack ends', async () => {
@@ -172,7 +156,7 @@ describe('npm run dev', function () {
     const { code, stdout } = await command('main', 'status', '--port', String(port));
     expect(code).to.equal(0);
     // The logs follow this line, and their hints contain keys too.
-    const [atStart = ''] = output.split('Press Ctrl-C to stop');
+    const [atStart = ''] = stack.output().split('Press Ctrl-C to stop');
     const isShown = (row: string) => /API {2}|key|secret|board|KEY=|curl|MongoDB|Redis/.test(row);
     // A start that takes over 5 s prints its progress.
     const isProgress = (row: string) => /^ *\d+\.\d s /.test(row) || row.includes('Ride Partner API');
@@ -185,7 +169,7 @@ describe('npm run dev', function () {
     const ports: [name: string, port: number][] = Object.entries((await state()).metricsPorts);
     expect(ports.map(([name]) => name)).to.have.members(['api', ...poolNames, 'webhooks-2']);
     for (const [name, metricsPort] of ports) {
-      expect(output).to.include(`${name} ${metricsPort}`);
+      expect(stack.output()).to.include(`${name} ${metricsPort}`);
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       expect(metrics).to.include(`rides_process_info{process="${name.replace(/-\d$/, '')}"} 1`);
     }
@@ -285,24 +269,23 @@ describe('npm run dev', function () {
   });
 
   it('the stack restarts a killed process, and reports it', async () => {
-    const processes = await childrenOf(stack.pid as number);
+    const processes = await processesNow();
     const worker = processes.find(({ command: line }) => line.endsWith('workers/main.js simulator'));
     process.kill(worker?.pid as number, 'SIGKILL');
-    await printed(/>>> simulator has ended \(killed by SIGKILL\): restarting it/);
-    await printed(/>>> simulator is running again/);
+    await stack.printed(/>>> simulator has ended \(killed by SIGKILL\): restarting it/);
+    await stack.printed(/>>> simulator is running again/);
   });
 
   it('the stack ends all its processes at the first signal, and keeps the data for the next start', async () => {
     const before = await state();
     const firstKey = printedKey();
     const { rideId } = (await (await createRide(firstKey)).json()) as { rideId: string };
-    const processes = await childrenOf(stack.pid as number);
+    const processes = await processesNow();
     expect(processes.length).to.be.at.least(7);
     const build = buildOf(processes);
     expect(await isThere(build)).to.equal(true);
-    stack.kill('SIGINT');
-    await stop('SIGINT');
-    expect(stack.exitCode).to.equal(0);
+    stack.child.kill('SIGINT');
+    expect(await stack.end('SIGINT')).to.equal(0);
     await until(async () => !processes.some(({ pid }) => isAlive(pid)));
     expect(await isThere(build)).to.equal(false);
     expect(await state().catch((error) => error.code)).to.equal('ENOENT');
@@ -315,9 +298,9 @@ describe('npm run dev', function () {
   });
 
   it('a killed stack leaves no process running, and the next start removes its compiled files', async () => {
-    const processes = await childrenOf(stack.pid as number);
+    const processes = await processesNow();
     expect(processes.length).to.be.at.least(7);
-    await stop('SIGKILL');
+    await stack.end('SIGKILL');
     await until(async () => !processes.some(({ pid }) => isAlive(pid)));
     const build = buildOf(processes);
     expect(build).not.to.equal('none');

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { behaviourOf, bidOn } from '../../dev/fleet/behaviour.ts';
 import { lineOf } from '../../dev/fleet/figures.ts';
@@ -12,6 +12,7 @@ import { findNearby } from '../../shared/drivers/nearby.ts';
 import { positions } from '../../shared/drivers/positions.ts';
 import { runDispatch, somewhere } from '../support/drivers.ts';
 import { testSettings, useTestApi } from '../support/service.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
@@ -19,27 +20,15 @@ describe('npm run fleet', () => {
   const count = 12;
   const api = useTestApi();
   let place: Point;
-  let fleet: ChildProcess;
-  let said: string;
+  let fleet: StartedProgram;
 
   async function start(): Promise<void> {
     place = somewhere();
-    said = '';
     const area = `${place.lat},${place.lng},1`;
     const args = ['--drivers', `${count}`, '--area', area, '--seed', '3', '--speed', '1000', '--url', api.url];
-    const [file = '', ...rest] = nodeCommand('dev/fleet.ts', args);
-    // Standard output is ignored and not closed, because a closed one would end the fleet.
-    fleet = spawn(file, rest, { env: { ...process.env, ...testSettings() }, stdio: ['ignore', 'ignore', 'pipe'] });
-    fleet.stderr?.on('data', (chunk) => {
-      said += chunk;
-    });
-    await until(async () => fleet.exitCode !== null || (await nearby()).length === count);
-    if (fleet.exitCode !== null) throw new Error(said);
-  }
-  async function end(signal: NodeJS.Signals): Promise<number | null> {
-    fleet.kill(signal);
-    const [code] = await once(fleet, 'exit');
-    return code;
+    fleet = startProgram(nodeCommand('dev/fleet.ts', args), { env: { ...process.env, ...testSettings() } });
+    await until(async () => fleet.child.exitCode !== null || (await nearby()).length === count);
+    if (fleet.child.exitCode !== null) throw new Error(fleet.errors());
   }
   /** The drivers of the fleet that a dispatch round would ask `afterMs` from now. */
   async function nearby(afterMs = 0): Promise<string[]> {
@@ -70,8 +59,8 @@ describe('npm run fleet', () => {
     await driven.accept();
     await until(async () => (await storedRide(driven.rideId)).status === 'completed');
     const { rideId } = await rideWithOffer();
-    expect(await end('SIGTERM')).to.equal(0);
-    expect(said).to.include('all drivers are offline');
+    expect(await fleet.end('SIGTERM')).to.equal(0);
+    expect(fleet.errors()).to.include('all drivers are offline');
     const left = await positions.find({ _id: { $in: ids } }).toArray();
     expect(left.map(({ isOnline, available }) => isOnline || available)).to.deep.equal(ids.map(() => false));
     const { status, offers } = await storedRide(rideId);
@@ -83,21 +72,16 @@ describe('npm run fleet', () => {
 
   it('60 s after a SIGKILL, no driver of the fleet receives requests', async () => {
     await start();
-    await end('SIGKILL');
+    await fleet.end('SIGKILL');
     expect(await nearby()).to.have.lengthOf(count);
     expect(await nearby(60_001)).to.deep.equal([]);
   });
 
   it('the fleet reports an invalid argument in one line, and ends with exit code 2', async () => {
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', ['--drivers', '5', '--area', 'here']);
-    const child = spawn(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
-    let text = '';
-    child.stderr.on('data', (chunk) => {
-      text += chunk;
-    });
-    const [code] = await once(child, 'close');
-    expect(code).to.equal(2);
-    expect(text).to.match(/^fleet: --area must be LAT,LNG,KM[^\n]+\n$/);
+    const ended = await promisify(execFile)(file, rest).catch((error) => error);
+    expect(ended.code).to.equal(2);
+    expect(ended.stderr).to.match(/^fleet: --area must be LAT,LNG,KM[^\n]+\n$/);
   });
 });
 

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import readline from 'node:readline';
 import { expect } from 'chai';
 import { pagesOf } from '../../dev/listen/feed.ts';
 import { eventLine, forward } from '../../dev/listen/forward.ts';
@@ -19,6 +16,7 @@ import { useFolder } from '../support/folder.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newRide, offerOn } from '../support/rides.ts';
 import { startTestApi, useTestApi } from '../support/service.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 const secret = 'whsec_of_this_test';
@@ -31,16 +29,14 @@ describe('npm run listen', () => {
   const folder = useFolder();
   let receiver: Receiver;
   let partner: Client & NewKey;
-  let listener: ChildProcess;
-  let lines: string[];
-  let complaints: string;
+  let listener: StartedProgram;
 
   beforeEach(async () => {
     receiver = await startReceiver();
     partner = await api.partner('test');
   });
   afterEach(async () => {
-    listener.kill('SIGKILL');
+    await listener.end();
     await receiver.close();
   });
 
@@ -53,32 +49,10 @@ describe('npm run listen', () => {
     ...args: string[]
   ): Promise<void> {
     const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
-    const [file = '', ...rest] = inFolder
-      ? [process.execPath, 'listen.mjs', ...given]
-      : nodeCommand('dev/listen.ts', given);
+    const command = inFolder ? [process.execPath, 'listen.mjs', ...given] : nodeCommand('dev/listen.ts', given);
     const env = { ...process.env, RIDES_KEY: partner.key, RIDES_SECRET: signsWith };
-    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: inFolder });
-    lines = [];
-    complaints = '';
-    listener.stderr?.on('data', (chunk) => {
-      complaints += chunk;
-    });
-    if (listener.stdout) readline.createInterface({ input: listener.stdout }).on('line', (line) => lines.push(line));
-    await shown(/^ {2}Begins/);
-  }
-  /** Resolves with the first line that matches, as soon as it is printed. */
-  async function shown(pattern: RegExp): Promise<string> {
-    for (;;) {
-      const line = lines.find((each) => pattern.test(each));
-      if (line) return line;
-      await Promise.race([once(listener.stdout as NodeJS.ReadableStream, 'data'), once(listener, 'exit')]);
-      if (listener.exitCode !== null) throw new Error(complaints);
-    }
-  }
-  async function end(signal: NodeJS.Signals): Promise<number | null> {
-    listener.kill(signal);
-    const [code] = await once(listener, 'exit');
-    return code;
+    listener = startProgram(command, { env, cwd: inFolder });
+    await listener.printed(/^ {2}Begins.*\n/m);
   }
   /** Creates a ride with one event that is old enough for the feed to show it at once. */
   async function rideWithOffer(byMs?: number): Promise<string> {
@@ -91,7 +65,7 @@ describe('npm run listen', () => {
   it('the command forwards only new events, with body, headers and signature as in a real delivery', async () => {
     await rideWithOffer();
     await listen({ signsWith: secret });
-    expect(lines.join('\n')).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
+    expect(listener.output()).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
     const rideId = await rideWithOffer(2_900);
     const [{ headers, raw }] = (await receiver.received(1)) as [Receiver['receipts'][number]];
     const [event] = (await storedRide(rideId)).events;
@@ -103,9 +77,9 @@ describe('npm run listen', () => {
       'x-service-event-id': `evt_${rideId.replace('ride_', '')}_1`,
     });
     expect(verifySignature(secret, String(headers['x-service-signature']), raw, Date.now() / 1_000)).to.equal(true);
-    const line = await shown(/event 1 offer\.received/);
+    const [line] = await listener.printed(/.*event 1 offer\.received.*(?=\n)/);
     expect(line).to.match(/^\d\d:\d\d:\d\d {2}\w{6} {2}event 1 offer\.received +200 {2}\d+ ms$/);
-    for (const each of lines) expect(each.length, each).to.be.at.most(80);
+    for (const each of listener.lines()) expect(each.length, each).to.be.at.most(80);
     expect(receiver.receipts).to.have.length(1);
   });
 
@@ -118,25 +92,25 @@ describe('npm run listen', () => {
     await rideWithOffer(2_900);
     const [{ headers, raw }] = (await receiver.received(1)) as [Receiver['receipts'][number]];
     expect(verifySignature(secret, String(headers['x-service-signature']), raw, Date.now() / 1_000)).to.equal(true);
-    await shown(/event 1 offer\.received +200/);
-    expect(await end('SIGTERM')).to.equal(0);
+    await listener.printed(/event 1 offer\.received +200/);
+    expect(await listener.end('SIGTERM')).to.equal(0);
   });
 
   it('the command begins with the oldest event on request, and prints the next cursor on SIGTERM', async () => {
     const rides = [await rideWithOffer(), await rideWithOffer()];
     await listen({}, '--after', 'first');
-    const made = /Signing secret {2}(whsec_\w+), for this run/.exec(await shown(/Signing secret/))?.[1] ?? '';
+    const [, made = ''] = await listener.printed(/Signing secret {2}(whsec_\w+), for this run/);
     const receipts = await receiver.received(2);
     expect(receipts.map(({ body }) => body.rideId)).to.deep.equal(rides);
     const signature = String(receipts[0]?.headers['x-service-signature']);
     expect(verifySignature(made, signature, receipts[0]?.raw ?? '', Date.now() / 1_000)).to.equal(true);
-    await shown(new RegExp(`${rides[1]?.slice(-6)}  event 1`));
-    expect(await end('SIGTERM')).to.equal(0);
-    const [, cursor = ''] = /to resume from here: --after (cur_\w+)/.exec(complaints) ?? [];
+    await listener.printed(new RegExp(`${rides[1]?.slice(-6)}  event 1`));
+    expect(await listener.end('SIGTERM')).to.equal(0);
+    const [, cursor = ''] = /to resume from here: --after (cur_\w+)/.exec(listener.errors()) ?? [];
     const more = await rideWithOffer(5_000);
     await listen({}, '--after', cursor);
     expect((await receiver.received(3)).map(({ body }) => body.rideId)).to.deep.equal([...rides, more]);
-    expect(await end('SIGINT')).to.equal(0);
+    expect(await listener.end('SIGINT')).to.equal(0);
   });
 
   it('the command resumes after an outage of the service, and neither misses nor repeats an event', async () => {
@@ -164,26 +138,24 @@ describe('npm run listen', () => {
     await receiver.close();
     await listen({ signsWith: secret });
     await rideWithOffer(2_900);
-    await shown(/the receiver does not answer \(ECONNREFUSED\): its events wait/);
+    await listener.printed(/the receiver does not answer \(ECONNREFUSED\): its events wait/);
     receiver = await startReceiver({ port: Number(port) });
     await receiver.received(1);
-    await shown(/event 1 offer\.received +200/);
+    await listener.printed(/event 1 offer\.received +200/);
   });
 
   it('the command says that it ignores HTTPS_PROXY', async () => {
     process.env.HTTPS_PROXY = 'http://127.0.0.1:9';
     await listen({ signsWith: secret }).finally(() => delete process.env.HTTPS_PROXY);
-    expect(lines.join('\n')).to.match(/HTTPS_PROXY is set, but is not used/);
+    expect(listener.output()).to.match(/HTTPS_PROXY is set, but is not used/);
   });
 
   it('the command reports a revoked key, and ends with exit code 1', async () => {
     await listen({ signsWith: secret });
-    const exited = once(listener, 'exit');
     await revokeKey(partner.keyId, 'anyone');
     await rideWithOffer(2_900);
-    const [code] = await exited;
-    expect(code).to.equal(1);
-    expect(complaints).to.match(/^listen: the service answers 401: Missing or invalid API key$/m);
+    expect(await listener.ended).to.equal(1);
+    expect(listener.errors()).to.match(/^listen: the service answers 401: Missing or invalid API key$/m);
     expect(receiver.receipts).to.deep.equal([]);
   });
 });

@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import { clientOf } from '../support/client.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { useFolder } from '../support/folder.ts';
 import { rideIn } from '../support/rides.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 
@@ -34,7 +34,7 @@ describe('the desk of a hotel', function () {
   });
   const visitor = useVisitor(api);
   const root = useFolder();
-  const running = new Set<ChildProcess>();
+  const started: StartedProgram[] = [];
   let folder: string;
   let key: NewKey;
   let desks = 0;
@@ -48,7 +48,7 @@ describe('the desk of a hotel', function () {
     }
     key = await keyOf('test');
   });
-  afterEach(() => Promise.all([...running].map(kill)));
+  afterEach(() => Promise.all(started.splice(0).map((desk) => desk.end())));
 
   async function keyOf(mode: 'live' | 'test'): Promise<NewKey> {
     const made = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'desk', mode });
@@ -80,20 +80,11 @@ describe('the desk of a hotel', function () {
   const ridesMade = () => rides.countDocuments({ keyId: key.keyId });
 
   /** Starts the desk. It requests the rides of bookings too, so it needs the same scenario as `book`. */
-  async function serve(settings?: Record<string, string>): Promise<ChildProcess> {
-    const args = ['hotel_desk.py', 'serve'];
-    const child = spawn('python3', args, { ...options(settings), stdio: ['ignore', 'pipe', 'inherit'] });
-    running.add(child);
-    await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
-    return child;
-  }
-  /** Ends the desk as a crash does. */
-  async function kill(child: ChildProcess): Promise<void> {
-    running.delete(child);
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+  async function serve(settings?: Record<string, string>): Promise<StartedProgram> {
+    const serving = startProgram(['python3', 'hotel_desk.py', 'serve'], options(settings));
+    started.push(serving);
+    await serving.printed(/./);
+    return serving;
   }
 
   it('the desk books a ride once, however often it is asked to, and follows it to its end', async () => {
@@ -109,7 +100,7 @@ describe('the desk of a hotel', function () {
   it('the desk survives its own outage: it reads the events that it missed from the feed', async () => {
     const first = await serve();
     await book('70133');
-    await kill(first);
+    await first.end();
     await book('70134');
     await until(
       async () => (await rides.countDocuments({ keyId: key.keyId, unsettled: 0, status: 'completed' })) === 2,
@@ -174,16 +165,12 @@ describe('the desk of a hotel', function () {
   });
 
   it('the desk survives a duplicate: an event that arrives twice is handled once', async () => {
-    const child = await serve({ SCENARIO: 'duplicate_event' });
-    let printed = '';
-    child.stdout?.on('data', (text) => {
-      printed += text;
-    });
+    const serving = await serve({ SCENARIO: 'duplicate_event' });
     await book('70133', { SCENARIO: 'duplicate_event' });
     await until(async () => (await bookingOf('70133')).state === 'completed');
     const [{ rideId } = { rideId: '' }] = (await bookingOf('70133')).rides;
-    await until(async () => printed.includes('completed'));
-    expect(printed.trim().split('\n')).to.deep.equal(
+    await serving.printed(/completed/);
+    expect(serving.lines().slice(1)).to.deep.equal(
       ['driver_arriving', 'arrived', 'in_progress', 'completed'].map((status) => `70133 ${rideId} ${status}`),
     );
   });

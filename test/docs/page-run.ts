@@ -1,14 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { lexer, type Tokens } from 'marked';
 import { people } from '../../shared/rides/simulation.ts';
 import { blockInfo } from '../../web/docs/markdown.ts';
 import { schemaProblem } from '../support/documented.ts';
-import { scaled } from '../support/machine-speed.ts';
+import { type StartedProgram, startProgram } from '../support/started-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = path.join(import.meta.dirname, 'client');
@@ -26,7 +24,7 @@ export class PageRun {
   #printed = '';
   #last = '';
   /** Commands that run in the background. The first one is the receiver, whose output the page shows. */
-  readonly #backgrounds: Background[] = [];
+  readonly #backgrounds: StartedProgram[] = [];
 
   constructor(name: string, given: GivenValues) {
     this.#folder = path.join(root, '.cache/docs', name);
@@ -81,8 +79,7 @@ export class PageRun {
         this.#printed += this.#last;
         return;
       case 'background':
-        this.#backgrounds.push(await Background.start(this.#folder, this.#filled(code), this.#values));
-        return;
+        return this.#start(this.#filled(code));
       case 'output':
         return this.#expectOutput(code, lang?.includes('output=background') ? this.#backgrounds[0] : undefined);
       case 'answer':
@@ -124,18 +121,26 @@ export class PageRun {
   async #run(code: string): Promise<string> {
     const kept = path.join(this.#folder, '.values');
     await rm(kept, { force: true });
-    const child = shell(this.#folder, `${this.#filled(code)}\n${keepValues(code)}`, this.#values);
-    const [output, errors, [status]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    if (status !== 0) throw new Error(`${code}\nended with ${status}\n${output}\n${errors}`);
+    const { stdout: output } = await promisify(execFile)(
+      'bash',
+      ['-euo', 'pipefail', '-c', `${this.#filled(code)}\n${keepValues(code)}`],
+      { cwd: this.#folder, env: { ...process.env, ...this.#values } },
+    ).catch(({ code: status, stdout, stderr }) => {
+      throw new Error(`${code}\nended with ${status}\n${stdout}\n${stderr}`);
+    });
     for (const line of (await readFile(kept, 'utf8').catch(() => '')).split('\n')) {
       const [, name, value = ''] = /^([A-Z]+)=(.*)$/.exec(line) ?? [];
       if (name) this.#values[name] = value;
     }
     return output;
+  }
+
+  /** Starts a command that keeps running while the reader continues, once it has printed something. */
+  async #start(code: string): Promise<void> {
+    const options = { cwd: this.#folder, env: { ...process.env, ...this.#values }, detached: true };
+    const started = startProgram(['bash', '-euo', 'pipefail', '-c', code], options);
+    this.#backgrounds.push(started);
+    await started.printed(/./);
   }
 
   /** Installs the packages of a page in the versions of test/docs/client, so that a new release cannot break a run. */
@@ -159,9 +164,9 @@ export class PageRun {
     await writeFile(here, lock);
   }
 
-  async #expectOutput(shown: string, background?: Background): Promise<void> {
+  async #expectOutput(shown: string, background?: StartedProgram): Promise<void> {
     const pattern = patternOf(this.#filled(shown));
-    if (background) return background.printed(pattern);
+    if (background) return void (await background.printed(pattern));
     if (!pattern.test(this.#last.trim()))
       throw new Error(`the page shows\n${shown}\nbut the command printed:\n${this.#last}`);
   }
@@ -208,68 +213,6 @@ function keepValues(code: string): string {
   return [...names].map((name) => `printf '%s=%s\\n' ${name} "$${name}" >> .values`).join('\n');
 }
 
-function shell(folder: string, code: string, values: Readonly<Record<string, string>>) {
-  const env = { ...process.env, ...values };
-  // In its own process group, so that everything that the command starts can be ended with it.
-  return spawn('bash', ['-euo', 'pipefail', '-c', code], {
-    cwd: folder,
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-/** Time limit for a command that hangs. */
-const silenceMs = scaled(30_000);
-
-/** A command that keeps running while the reader continues. It counts as started once it has printed its first line. */
-class Background {
-  readonly #child: ChildProcess;
-  readonly #news = new EventEmitter();
-  #output = '';
-  #errors = '';
-  #hasEnded = false;
-
-  private constructor(child: ReturnType<typeof shell>) {
-    this.#child = child;
-    child.stdout.on('data', (chunk) => {
-      this.#output += chunk;
-      this.#news.emit('news');
-    });
-    child.stderr.on('data', (chunk) => {
-      this.#errors += chunk;
-    });
-    child.once('exit', () => {
-      this.#hasEnded = true;
-      this.#news.emit('news');
-    });
-  }
-
-  static async start(folder: string, code: string, values: Readonly<Record<string, string>>): Promise<Background> {
-    const background = new Background(shell(folder, code, values));
-    await background.printed(/\n|./);
-    return background;
-  }
-
-  /** Resolves when the whole output matches. */
-  async printed(pattern: RegExp): Promise<void> {
-    while (!pattern.test(this.#output.trim())) {
-      const shown = `it had printed\n${this.#output}\n${this.#errors}`;
-      if (this.#hasEnded) throw new Error(`the command ended; ${shown}`);
-      await once(this.#news, 'news', { signal: AbortSignal.timeout(silenceMs) }).catch(() => {
-        throw new Error(`the command has printed nothing for ${silenceMs} ms; ${shown}`);
-      });
-    }
-  }
-
-  async end(): Promise<void> {
-    if (this.#hasEnded) return;
-    const ended = once(this.#child, 'exit');
-    process.kill(-(this.#child.pid as number), 'SIGKILL');
-    await ended;
-  }
-}
-
 /** The simulated drivers differ from ride to ride. A page shows one of them, who stands for all. */
 const anyDriver = `(?:${people.map(({ name }) => name).join('|')})`;
 
@@ -287,7 +230,7 @@ function patternOf(shown: string): RegExp {
       seen.add(number);
       return isKnown ? `\\k<same${number}>` : `(?<same${number}>${prefix}\\w+)`;
     });
-  return new RegExp(`^${source.trim()}$`);
+  return new RegExp(`^\\s*${source.trim()}\\s*$`);
 }
 
 function fieldsIn(value: unknown, prefix = ''): string[] {

@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +8,7 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { documentation } from '../../web/docs/documentation.ts';
 import { blockInfo } from '../../web/docs/markdown.ts';
 import { useTestApi } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { startProgram } from '../support/started-program.ts';
 import { codeBlocksOf, compileStrictly } from './page-run.ts';
 
 const run = promisify(execFile);
@@ -132,11 +131,11 @@ describe('samples of the reference', () => {
         const { end, command } = languages[language];
         const file = path.join(folder, `receive-${event}.${end}`);
         await writeFile(file, onPort(sampleOf(`reference/event-${event}`, language)));
-        const receiver = new Receiver([...command, file], env);
+        const receiver = startProgram([...command, file], { cwd: folder, env });
         try {
           const send = `${onPort(sampleOf(`reference/event-${event}`, 'curl'))} -sf --retry 60 --retry-delay 1 --retry-connrefused`;
           await run('bash', ['-euc', send], { env }).catch(fails);
-          await until(async () => receiver.output.includes(line));
+          await receiver.printed(new RegExp(line));
         } finally {
           await receiver.end();
         }
@@ -144,22 +143,3 @@ describe('samples of the reference', () => {
     });
   }
 });
-
-/** A sample that receives events. It runs until it is ended. */
-class Receiver {
-  readonly #child: ChildProcess;
-  output = '';
-
-  constructor([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
-    this.#child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    this.#child.stdout?.on('data', (chunk) => {
-      this.output += chunk;
-    });
-  }
-
-  async end(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await ended;
-  }
-}

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
@@ -10,6 +7,7 @@ import { verify } from '../../docs/verify/verify.ts';
 import { eventExamples } from '../../shared/rides/event-schemas.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
 import { scaled } from '../support/machine-speed.ts';
+import { startProgram } from '../support/started-program.ts';
 import { installLanguages } from './install-languages.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -188,7 +186,7 @@ describe('the signature verifiers of the documentation', () => {
     for (const [index, one] of cases.entries()) expect(verdicts[index], one.title).to.equal(expected[index]);
   }
 
-  async function run([command = '', ...args]: string[], input: string, inside = ''): Promise<string> {
+  async function run(command: string[], input: string, inside = ''): Promise<string> {
     const env = {
       ...process.env,
       GOCACHE: path.join(root, '.cache/go-build'),
@@ -196,11 +194,9 @@ describe('the signature verifiers of the documentation', () => {
       GOTOOLCHAIN: 'local',
       GO111MODULE: 'on',
     };
-    const child = spawn(command, args, { cwd: path.join(folder, inside), env });
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    expect(code, `${command} ${args.join(' ')}\n${errors}`).to.equal(0);
-    return output;
+    const program = startProgram(command, { cwd: path.join(folder, inside), env, input });
+    const code = await program.ended;
+    expect(code, `${command.join(' ')}\n${program.errors()}`).to.equal(0);
+    return program.output();
   }
 });

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { onFreePort } from '../../dev/servers/ports.ts';
 import { endChild, endWithThisProcess, exitOf } from '../../dev/servers/processes.ts';
+import { startProgram } from '../support/started-program.ts';
 import { until } from '../support/until.ts';
 
 /** Runs Debian's promtool on a text or on files. Resolves with its complaints; empty if it has none. */
 export async function promtool(args: string[], input = ''): Promise<string> {
   const folder = await unpackedPackages(['promtool'], { release: 'trixie' });
-  const child = spawn(path.join(folder, 'usr/bin/promtool'), args, { cwd: opsFolder });
-  const exited = exitOf(child);
-  child.stdin.end(input);
-  const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-  return child.exitCode === 0 && !complaint ? '' : said + complaint;
+  const { ended, output, errors } = startProgram([path.join(folder, 'usr/bin/promtool'), ...args], {
+    cwd: opsFolder,
+    input,
+  });
+  return (await ended) === 0 && !errors() ? '' : output() + errors();
 }
 
 export interface Alertmanager {

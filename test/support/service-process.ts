@@ -26,6 +26,8 @@ export interface ServiceProcess {
    */
   stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<{ how: string; ms: number }>;
   signal(signal: NodeJS.Signals): void;
+  /** Sends a message to the process. Rejects if it has ended. */
+  send(message: object): Promise<void>;
   /** Resident memory in bytes, from Linux's /proc. */
   residentBytes(): number;
   /** CPU time so far, in ms. */
@@ -34,7 +36,8 @@ export interface ServiceProcess {
 
 export interface ServiceProcessOptions {
   name: string;
-  script: 'api/main' | 'workers/main';
+  /** A file of the build without its ending, such as `api/main`. */
+  script: string;
   /** A folder of `compileService`. Default: the build of this test run. */
   build?: string;
   args?: string[];
@@ -46,6 +49,8 @@ export interface ServiceProcessOptions {
   output?: { logDir: string } | { stdout: number; stderr: number };
   /** The limit of open files of the process (`ulimit -n`). */
   openFiles?: number;
+  /** Called with every message of the process. */
+  onMessage?(message: unknown): void;
 }
 
 /** The folder of the compiled service of this test run. Do not change it. */
@@ -90,6 +95,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       const ready = new Promise<undefined>((resolve) => {
         started.on('message', (message) => message === 'ready' && resolve(undefined));
       });
+      if (options.onMessage) started.on('message', options.onMessage);
       const timeout = AbortSignal.timeout(startMs);
       const late = new Promise<string>((resolve) => timeout.addEventListener('abort', () => resolve('no answer')));
       const failure = await Promise.race([ready, ended, late]);
@@ -111,6 +117,10 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       return { how, ms: Math.round(performance.now() - askedAt) };
     },
     signal: (signal) => void child?.kill(signal),
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        child?.send(message, (error) => (error ? reject(error) : resolve()));
+      }),
     residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(proc('status'))?.[1]) * 1_024,
     cpuMs: () => {
       // The fields follow the name in parentheses. User and system time are in hundredths of a second.
@@ -120,10 +130,14 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
   };
 }
 
-function lastLineOf({ name, output }: ServiceProcessOptions): string {
+/** The error with which a process has ended, else its last line. After an error, Node prints its own version. */
+export function lastLineOf({ name, output }: Pick<ServiceProcessOptions, 'name' | 'output'>): string {
   if (!output || !('logDir' in output)) return 'see its output';
-  const lines = fs.readFileSync(path.join(output.logDir, `${name}.log`), 'utf8').trim();
-  return lines.slice(lines.lastIndexOf('\n') + 1);
+  const lines = fs
+    .readFileSync(path.join(output.logDir, `${name}.log`), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.findLast((line) => /^(\w+)?(Error|Refusal)\b/.test(line)) ?? lines.at(-1) ?? '';
 }
 
 function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...options }: ServiceProcessOptions) {

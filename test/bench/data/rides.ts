@@ -108,6 +108,19 @@ function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): v
   ride.events.push(added);
 }
 
+/** Makes `count` rides in batches of 1,000, and says from time to time how many there are. */
+export function* ridesInBatches(
+  count: number,
+  make: (number: number) => Ride,
+  say?: (line: string) => void,
+): Generator<Ride[]> {
+  for (let made = 0; made < count; made += 1_000) {
+    if (made % 50_000 === 0)
+      say?.(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
+    yield Array.from({ length: Math.min(1_000, count - made) }, (_, index) => make(made + index));
+  }
+}
+
 /**
  * Inserts rides without waiting for the journal, because these inserts are not measured. The default is the current
  * database.

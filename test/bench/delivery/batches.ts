@@ -1,12 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
+import { becomes } from '../../support/until.ts';
 import { assertCount } from '../bench.ts';
 import type { BenchKey } from '../data/keys.ts';
 import { countUnsettled, insertRides, unsettledRide } from '../data/rides.ts';
 import { producer, type Stack } from '../stack.ts';
 import type { BenchReceiver } from './receiver.ts';
+
+const longestMs = 90_000;
 
 /** Jobs in a paused queue. */
 export interface Batch {
@@ -65,13 +67,11 @@ async function runJobs(queue: Queue, receiver: BenchReceiver, count: number, isD
   const startedAt = Date.now();
   await queue.resume();
   // Until all requests have arrived, asks only the receiver, so that nothing else disturbs the measurement.
-  while ((await receiver.received()).count < count) await pause(startedAt, queue.name);
+  const isReceived = async () => (await receiver.received()).count >= count;
+  const isOver = async () => (await queue.getActiveCount()) === 0 && (await isDone());
+  if (!(await becomes(isReceived, longestMs)) || !(await becomes(isOver, longestMs))) {
+    throw new Error(`${queue.name}: the jobs did not end`);
+  }
   const { lastMs } = await receiver.received();
-  while ((await queue.getActiveCount()) > 0 || !(await isDone())) await pause(startedAt, queue.name);
   return count / ((lastMs - startedAt) / 1_000);
-}
-
-async function pause(startedAt: number, queue: string): Promise<void> {
-  if (Date.now() > startedAt + 90_000) throw new Error(`${queue}: the jobs did not end`);
-  await setTimeout(10);
 }

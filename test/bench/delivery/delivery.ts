@@ -25,9 +25,9 @@ export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: 
     // Enough keys that none reaches its limit of 8 concurrent jobs in the fast lane.
     const keys = await newKeys(1_000, 'live', receiver.url);
     const env = { ...receiver.senderEnv, WEBHOOKS_CONCURRENCY: String(concurrency) };
-    const service = await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
+    const service = await stack.start('webhooks', 'workers/main', { args: ['webhooks'], env });
     const floorEnv = { ...receiver.senderEnv, TARGET_URL: receiver.url, CONCURRENCY: String(concurrency) };
-    const floor = await stack.start('floor', 'test/bench/floor/deliver.js', { env: floorEnv });
+    const floor = await stack.start('floor', 'test/bench/floor/deliver', { env: floorEnv });
     const bare = new Queue('bare', { connection: stack.redis, skipVersionCheck: true });
 
     const rounds = { service: [] as Round[], floor: [] as Round[] };

@@ -3,7 +3,7 @@ import mongoose from 'mongoose';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
+import type { LoadResult } from '../load/load.ts';
 import type { Receipt } from '../load/receiver.ts';
 import { percentile } from '../statistics.ts';
 import { startReceiver } from './receiver.ts';
@@ -18,9 +18,9 @@ export const firstByte: Measurement = async (bench) => {
   const { stack } = bench;
   const seconds = bench.quick ? 5 : 15;
   const receiver = await startReceiver(stack);
-  const load = await stack.start('load', 'test/bench/load/load.js');
+  const load = await stack.startLoad();
   const api = await stack.startApi(receiver.senderEnv);
-  await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env: receiver.senderEnv });
+  await stack.start('webhooks', 'workers/main', { args: ['webhooks'], env: receiver.senderEnv });
   const keys = await newKeys(100, 'live', receiver.url);
 
   const cancelAll = async (count: number): Promise<number[]> => {
@@ -34,8 +34,7 @@ export const firstByte: Measurement = async (bench) => {
         'Content-Length: 0\r\n\r\n',
     );
     const phases = [{ perSecond, seconds: count / perSecond }];
-    const options: OpenLoad = { port: api.ready as number, connections: 2, requests, phases };
-    const [result] = await load.ask<LoadResult[]>('open', options);
+    const [result] = await load.open(api, { connections: 2, requests, phases });
     assertAll(200, result as LoadResult, 'cancel');
     await setTimeout(500);
     const receipts = await receiver.ask<Receipt[]>('receipts');

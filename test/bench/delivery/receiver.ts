@@ -22,8 +22,8 @@ export async function startReceiver(
 ): Promise<BenchReceiver> {
   const key = path.join(certificates, 'tls-localhost-key.pem');
   const env = { DELAY_MS: String(delayMs), ...(scheme === 'https' && { TLS_CERT: certificate, TLS_KEY: key }) };
-  const program = await stack.start('receiver', 'test/bench/load/receiver.js', { env });
-  const origin = `${scheme}://127.0.0.1:${program.ready}`;
+  const program = await stack.startListening('receiver', 'test/bench/load/receiver', { env });
+  const origin = `${scheme}://127.0.0.1:${program.port}`;
   return {
     ...program,
     url: `${origin}/events`,

@@ -14,7 +14,7 @@ export const twoProcesses: Measurement = async (bench) => {
   const keys = await newKeys(1_000, 'live', receiver.url);
   const env = { ...receiver.senderEnv, WEBHOOKS_CONCURRENCY: String(concurrency) };
   const ofOne = Math.round(concurrency * (1_000 / delayMs) * (bench.quick ? 2 : 5));
-  const startWorker = (name: string) => stack.start(name, 'workers/main.js', { args: ['webhooks'], env });
+  const startWorker = (name: string) => stack.start(name, 'workers/main', { args: ['webhooks'], env });
   const ratesOf = async (processes: number) => {
     const rates: number[] = [];
     for (let round = 0; round <= (bench.quick ? 1 : 2); round++) {

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { hireDrivers } from '../../../dev/fleet/hire.ts';
-import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { isMoving } from '../../../shared/rides/transitions.ts';
+import { becomes } from '../../support/until.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
@@ -11,7 +11,7 @@ import type { FleetDrivers, FleetResult, FleetRides } from '../load/fleet.ts';
 import type { Receipt } from '../load/receiver.ts';
 import type { Program } from '../measured/program.ts';
 import { usesOfEach } from '../paths/create.ts';
-import type { Figure } from '../report.ts';
+import { newFigure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 
@@ -30,7 +30,7 @@ export const fleet: Measurement = async (bench) => {
   const [count, fill, held] = quick ? [1_000, 15, 20] : [1_000, 60, 60];
   const { api, drivers, receiver, programs } = await startAll(bench);
   await receiver.reset(true);
-  const url = `http://127.0.0.1:${api.ready}`;
+  const url = `http://127.0.0.1:${api.port}`;
   const online = await putOnline(drivers, url, count, say);
   assertCount(count, online, 'fleet: drivers online');
 
@@ -62,10 +62,7 @@ export const fleet: Measurement = async (bench) => {
   const events = await checkOrder(receiver);
   if (figures.lastError) say(`fleet: the last failed request: ${figures.lastError}`);
 
-  const name = `${count.toLocaleString('en-US')} drivers, ${perSecond} rides a second`;
-  const figure = (what: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
-    return { name: `${name}, ${what}`, unit, service: [value], goal, others: used.othersShare };
-  };
+  const figure = newFigure(`${count.toLocaleString('en-US')} drivers, ${perSecond} rides a second`, used.othersShare);
   return [
     figure('creation to a driver told, p50', 'ms', percentile(createdToToldMs, 0.5), '<= 150'),
     figure('creation to a driver told, p99', 'ms', percentile(createdToToldMs, 0.99), '<= 1000'),
@@ -92,10 +89,9 @@ export async function putOnline(drivers: Program, url: string, count: number, sa
 
 async function startAll({ stack }: Bench) {
   const receiver = await startReceiver(stack);
-  const drivers = await stack.start('drivers and partners', 'test/bench/load/fleet.js');
+  const drivers = await stack.start('drivers and partners', 'test/bench/load/fleet');
   const api = await stack.startApi(receiver.senderEnv);
-  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env: receiver.senderEnv });
-  const pools = await Promise.all(poolNames.map(startPool));
+  const pools = await stack.startPools(receiver.senderEnv);
   return { api, drivers, receiver, programs: [api, ...pools, drivers, receiver] };
 }
 
@@ -130,15 +126,12 @@ function lossesAmong(offers: readonly Offer[]): number[] {
 }
 
 async function waitUntilAllEnded(): Promise<void> {
-  const giveUpAt = Date.now() + longestRideMs;
   const left = async () =>
     (await rides.find({}, { projection: { status: 1, unsettled: 1 } }).toArray()).filter(
       ({ status, unsettled }) => status === 'bidding' || isMoving(status) || unsettled > 0,
     ).length;
-  while ((await left()) > 0) {
-    if (Date.now() > giveUpAt) throw new Error(`fleet: ${await left()} rides have not ended`);
-    await setTimeout(500);
-  }
+  const isOver = await becomes(async () => (await left()) === 0, longestRideMs, 500);
+  if (!isOver) throw new Error(`fleet: ${await left()} rides have not ended`);
 }
 
 /** Throws unless every event of every ride was received once and in order. Resolves with the number of events. */

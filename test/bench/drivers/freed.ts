@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { hireDrivers } from '../../../dev/fleet/hire.ts';
-import { poolNames } from '../../../shared/base/queues.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import type { FleetDrivers } from '../load/fleet.ts';
 import { usesOfEach } from '../paths/create.ts';
+import { newFigure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 import { area } from './fleet.ts';
 
@@ -23,9 +23,9 @@ const limitMs = 30_000;
  */
 export const freed: Measurement = async ({ stack, quick, say }) => {
   const api = await stack.startApi();
-  await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
-  const url = `http://127.0.0.1:${api.ready}`;
-  const drivers = await stack.start('drivers', 'test/bench/load/fleet.js');
+  await stack.startPools();
+  const url = `http://127.0.0.1:${api.port}`;
+  const drivers = await stack.start('drivers', 'test/bench/load/fleet');
   const keys = (await hireDrivers(count, 1, 'regular')).map(({ key }) => key);
   const behaviour = { bids: 0, counters: 0, withdraws: 0, cancels: 0 };
   const fleet: FleetDrivers = { url, keys, area, seed: 1, drivingSpeed: 1, thinkingSpeed: 1, behaviour };
@@ -36,10 +36,9 @@ export const freed: Measurement = async ({ stack, quick, say }) => {
     pointAt(area, area.km * Math.sqrt((index + 0.5) / openRides), index * 137),
   );
   for (const [index, pickup] of pickups.entries()) {
-    const headers = { authorization: `Bearer ${partners[Math.floor(index / usesOfEach)]?.key}` };
-    const body = JSON.stringify({ pickup, destination: pointAt(pickup, 2, 0), fare: 20 });
-    const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
-    assertCount(201, (await fetch(`${url}/v1/rides`, init)).status, 'freed: status of a creation');
+    const { key = '' } = partners[Math.floor(index / usesOfEach)] ?? {};
+    const created = await post(`${url}/v1/rides`, key, { pickup, destination: pointAt(pickup, 2, 0), fare: 20 });
+    assertCount(201, created.status, 'freed: status of a creation');
     await setTimeout(betweenRidesMs);
   }
 
@@ -54,21 +53,23 @@ export const freed: Measurement = async ({ stack, quick, say }) => {
   const times = await Promise.all(measured);
   const others = othersShare();
   await drivers.ask('stop');
-  const figures = (what: string, ms: number[]) => [
-    { name: `freed, ${what}, p50`, unit: 'ms', service: [percentile(ms, 0.5)], goal: '<= 200' as const, others },
-    { name: `freed, ${what}, p99`, unit: 'ms', service: [percentile(ms, 0.99)], goal: '<= 1000' as const, others },
-  ];
+  const figure = newFigure('freed', others);
+  const streamMs = times.map((each) => each.streamMs);
+  const listMs = times.map((each) => each.listMs);
   return [
-    ...figures(
-      'to the stream',
-      times.map(({ streamMs }) => streamMs),
-    ),
-    ...figures(
-      'to GET /requests',
-      times.map(({ listMs }) => listMs),
-    ),
+    figure('to the stream, p50', 'ms', percentile(streamMs, 0.5), '<= 200'),
+    figure('to the stream, p99', 'ms', percentile(streamMs, 0.99), '<= 1000'),
+    figure('to GET /requests, p50', 'ms', percentile(listMs, 0.5), '<= 200'),
+    figure('to GET /requests, p99', 'ms', percentile(listMs, 0.99), '<= 1000'),
   ];
 };
+
+const post = (url: string, key: string, body: object) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 
 /** Puts a driver online. Resolves with the times from sending this to the first request on the stream and in the list. */
 async function timeToRequest(base: string, key: string, place: { lat: number; lng: number }) {
@@ -92,12 +93,7 @@ async function timeToRequest(base: string, key: string, place: { lat: number; ln
       await setTimeout(50);
     }
   };
-  const init = {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(place),
-  };
-  const online = fetch(`${base}/me/online`, init);
+  const online = post(`${base}/me/online`, key, place);
   const [streamMs, listMs] = await Promise.all([onStream(), inList(), online]);
   await stream.close();
   return { streamMs, listMs };

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { poolNames } from '../../../shared/base/queues.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import type { FleetResult } from '../load/fleet.ts';
+import { newFigure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { putOnline } from './fleet.ts';
 
@@ -15,12 +15,12 @@ const readCommands = ['find', 'aggregate', 'getMore', 'count', 'distinct'];
 export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   const count = 1_000;
   const seconds = quick ? 10 : 60;
-  const drivers = await stack.start('drivers', 'test/bench/load/fleet.js');
+  const drivers = await stack.start('drivers', 'test/bench/load/fleet');
   const api = await stack.startApi();
-  await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
+  await stack.startPools();
   say('reads without drivers');
   const without = await commandsASecond(seconds);
-  assertCount(count, await putOnline(drivers, `http://127.0.0.1:${api.ready}`, count, say), 'drivers online');
+  assertCount(count, await putOnline(drivers, `http://127.0.0.1:${api.port}`, count, say), 'drivers online');
   await setTimeout(6_000);
   say('reads with drivers');
   const cpu = await cpuByProgram(stack, [api]);
@@ -29,13 +29,12 @@ export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
   const { figures } = await drivers.ask<FleetResult>('result');
   await drivers.ask('stop');
   assertCount(0, figures.errors, `errors (last one: ${figures.lastError})`);
-  const name = `${count.toLocaleString('en-US')} idle drivers`;
-  const reads = withDrivers.reads - without.reads;
+  const figure = newFigure(`${count.toLocaleString('en-US')} idle drivers`, othersShare);
   return [
-    { name: `${name}, reads`, unit: 'a second', service: [reads], goal: '<= 20', others: othersShare },
-    { name: `${name}, updates`, unit: 'commands a second', service: [withDrivers.updates - without.updates] },
-    { name: 'no drivers, reads', unit: 'a second', service: [without.reads] },
-    ...perSecondMs.map(([who, ms]) => ({ name: `${name}, CPU of ${who}`, unit: '% of a core', service: [ms / 10] })),
+    figure('reads', 'a second', withDrivers.reads - without.reads, '<= 20'),
+    figure('updates', 'commands a second', withDrivers.updates - without.updates),
+    newFigure('no drivers')('reads', 'a second', without.reads),
+    ...perSecondMs.map(([who, ms]) => figure(`CPU of ${who}`, '% of a core', ms / 10)),
   ];
 };
 

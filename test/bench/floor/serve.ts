@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import mongoose from 'mongoose';
+import { answer } from '../measured/ipc.ts';
 
 /**
  * Connects a floor to its database, with the native driver and without models. Writes wait for the journal, as in the
@@ -19,5 +20,6 @@ export function serve(status: number, handle: (request: IncomingMessage) => Prom
     response.end(body);
   });
   server.keepAliveTimeout = 30_000;
-  server.listen(0, '127.0.0.1', () => process.send?.({ ready: (server.address() as AddressInfo).port }));
+  answer('port', () => (server.address() as AddressInfo).port);
+  server.listen(0, '127.0.0.1', () => process.send?.('ready'));
 }

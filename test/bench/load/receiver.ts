@@ -54,10 +54,11 @@ answer('reset', ({ record }: { record: boolean }) => {
 });
 answer('received', (): ReceivedCount => ({ count, lastMs }));
 answer('receipts', () => receipts);
+answer('port', () => (server.address() as AddressInfo).port);
 
 const server = TLS_CERT
   ? tls.createServer({ cert: fs.readFileSync(TLS_CERT), key: fs.readFileSync(TLS_KEY ?? '') }, serve)
   : net.createServer(serve);
 server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => {
-  process.send?.({ ready: (server.address() as AddressInfo).port });
+  process.send?.('ready');
 });

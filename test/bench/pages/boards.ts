@@ -1,22 +1,19 @@
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { chooseFirstDeskKey } from '../../../shared/accounts/desk.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
-import type { Figure } from '../report.ts';
+import type { LoadResult } from '../load/load.ts';
+import { newFigure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
-import { latencies } from './map.ts';
-import { timeOf } from './time-of.ts';
+import { latencies, newStreams, timeOf } from './http-requests.ts';
 
 /** A desk books with one key at a time, so each key has its own account. */
 const [deskCount, boardCount] = [60, 100];
@@ -35,23 +32,15 @@ export const boards: Measurement = async (bench) => {
   const { stack, quick, say } = bench;
   const seconds = quick ? 20 : 60;
   const api = await stack.startApi();
-  const load = await stack.start('load', 'test/bench/load/load.js');
-  const pools = await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
+  const load = await stack.startLoad();
+  const pools = await stack.startPools();
   const desks = await newDesks();
   const keys = desks.map(({ key }) => key);
   await insertRides(keys.flatMap((key) => Array.from({ length: waitingRides }, () => biddingRide(key, 1))));
-  const base = `http://127.0.0.1:${api.ready}`;
-  const agent = new http.Agent({ keepAlive: true });
-  const retrieval = retrievals(base, keys[0] as BenchKey, agent);
-  const createRides = () => {
-    const options: OpenLoad = {
-      port: api.ready as number,
-      connections: 8,
-      requests: keys.map((key) => creation(key)),
-      phases: [{ perSecond, seconds }],
-    };
-    return load.ask<LoadResult[]>('open', options);
-  };
+  const base = `http://127.0.0.1:${api.port}`;
+  const retrieval = () => timeOf(`${base}/v1/rides?limit=1`, { Authorization: `Bearer ${keys[0]?.key}` });
+  const requests = keys.map((key) => creation(key));
+  const createRides = () => load.open(api, { connections: 8, requests, phases: [{ perSecond, seconds }] });
 
   say(`no board, ${perSecond} rides a second, ${seconds} s`);
   const createdWithout = createRides();
@@ -74,15 +63,11 @@ export const boards: Measurement = async (bench) => {
   const [created] = (await loaded) as [LoadResult];
   assertAll(201, created, 'boards: creations');
   await setTimeout(rideMs);
-  agent.destroy();
   assertCount(boardCount, open.count(), 'boards: open streams');
   const newsMs = await timesOfNews(open, startedAt);
   open.close();
 
-  const name = `${boardCount} boards, ${perSecond} rides a second`;
-  const figure = (what: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
-    return { name: `${name}, ${what}`, unit, service: [value], goal, others: othersShare };
-  };
+  const figure = newFigure(`${boardCount} boards, ${perSecond} rides a second`, othersShare);
   return [
     figure('change to a board, p50', 'ms', percentile(newsMs, 0.5)),
     figure('change to a board, p99', 'ms', percentile(newsMs, 0.99), '<= 1000'),
@@ -125,39 +110,28 @@ interface OpenBoards {
 async function openBoards(base: string, desks: readonly Desk[]): Promise<OpenBoards> {
   const arrivals = new Map<string, number[]>();
   const boardsOf = new Map<string, number>();
-  const open = new Set<http.IncomingMessage>();
-  const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY });
+  const streams = newStreams();
+  /** Resolves when the board has shown its first state. */
   const follow = (cookie: string) =>
     new Promise<void>((resolve, reject) => {
-      const onAnswer = (response: http.IncomingMessage) => {
-        if (response.statusCode !== 200)
-          return reject(new Error(`boards: a stream was answered ${response.statusCode}`));
-        open.add(response);
-        response.once('close', () => open.delete(response));
-        response.on('error', () => {});
-        readStates(response, (state) => {
+      const seen = new Set<string>();
+      const parser = createParser({
+        onEvent({ data }) {
           const now = Date.now();
-          for (const [id, stamp] of state.order)
+          const { order }: BoardState = JSON.parse(data);
+          for (const [id, stamp] of order)
             note(seen, arrivals, `${id.slice('board-'.length)} ${parseInt(stamp, 10)}`, now);
           resolve();
-        });
-      };
-      const seen = new Set<string>();
-      http.get(`${base}/dashboard/desk/events`, { agent, headers: { cookie } }, onAnswer).once('error', reject);
+        },
+      });
+      streams.open(`${base}/dashboard/desk/events`, { cookie }, (text) => parser.feed(text)).catch(reject);
     });
   for (let board = 0; board < boardCount; board++) {
     const { key, cookie } = desks[board % desks.length] as Desk;
     await follow(cookie);
     boardsOf.set(key.keyId, (boardsOf.get(key.keyId) ?? 0) + 1);
   }
-  return {
-    arrivals,
-    boardsOf,
-    count: () => open.size,
-    close: () => {
-      for (const response of open) response.destroy();
-    },
-  };
+  return { ...streams, arrivals, boardsOf };
 }
 
 /** Records the first time that one board has shown this revision. */
@@ -165,11 +139,6 @@ function note(seen: Set<string>, arrivals: Map<string, number[]>, revision: stri
   if (seen.has(revision)) return;
   seen.add(revision);
   arrivals.set(revision, [...(arrivals.get(revision) ?? []), now]);
-}
-
-function readStates(response: http.IncomingMessage, onState: (state: BoardState) => void): void {
-  const parser = createParser({ onEvent: ({ data }) => onState(JSON.parse(data)) });
-  response.setEncoding('utf8').on('data', (chunk: string) => parser.feed(chunk));
 }
 
 /**
@@ -190,8 +159,3 @@ async function timesOfNews({ arrivals, boardsOf }: OpenBoards, startedAt: number
   }
   return times;
 }
-
-const retrievals = (base: string, key: BenchKey, agent: http.Agent) => {
-  const options = { agent, headers: { Authorization: `Bearer ${key.key}` } };
-  return () => timeOf(`${base}/v1/rides?limit=1`, options);
-};

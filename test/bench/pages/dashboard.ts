@@ -1,4 +1,3 @@
-import http from 'node:http';
 import mongoose from 'mongoose';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
@@ -7,11 +6,11 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import type { Bench, Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
-import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
+import { biddingRide, insertRides, ridesInBatches, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
-import { timeOf } from './time-of.ts';
+import { timeOf } from './http-requests.ts';
 
 const [liveKeys, testKeys] = [150, 50];
 const goal = '<= 300';
@@ -32,19 +31,16 @@ export const dashboard: Measurement = async (bench) => {
   say('waiting until MongoDB is idle');
   await waitUntilIdle(stack.mongo.pid, 30_000);
   const api = await stack.startApi();
-  const agent = new http.Agent({ keepAlive: true });
   const figures: Figure[] = [];
   for (const [name, pathOf] of Object.entries(pages(filled))) {
     say(`the page of ${name}`);
     const times: number[] = [];
     for (let request = 0; request < (quick ? 30 : 100); request++) {
-      const options = { agent, headers: { cookie: filled.cookie } };
-      times.push(await timeOf(`http://127.0.0.1:${api.ready}${pathOf(request)}`, options));
+      times.push(await timeOf(`http://127.0.0.1:${api.port}${pathOf(request)}`, { cookie: filled.cookie }));
     }
     const service = [percentile(times, 0.95)];
     figures.push({ name: `${name}, ${count.toLocaleString('en-US')} rides, p95`, unit: 'ms', service, goal });
   }
-  agent.destroy();
   return figures;
 };
 
@@ -83,24 +79,17 @@ async function fill({ say }: Bench, count: number): Promise<FilledAccount> {
   const templates = keys.map(
     (key) => [tripRide(key, 'completed'), biddingRide(key, 3), tripRide(key, 'arrived')] as const,
   );
-  const [rideIds, attemptIds]: string[][] = [[], []];
-  for (let made = 0; made < count; made += 1_000) {
-    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
-    const numbers = Array.from({ length: 1_000 }, (_, index) => made + index);
-    const rides = numbers.map((number) =>
-      rideOf(templates[number % keys.length] as (typeof templates)[0], number, now - (count - number) * 1_000),
-    );
-    const records = rides.map((ride, index) => attemptOn(ride, made + index));
+  const rideIds: string[] = [];
+  const attemptIds: string[] = [];
+  const newRide = (number: number) =>
+    rideOf(templates[number % keys.length] as (typeof templates)[0], number, now - (count - number) * 1_000);
+  for (const rides of ridesInBatches(count, newRide, say)) {
+    const records = rides.map(attemptOn);
     await Promise.all([insertRides(rides), insertAttempts(records)]);
-    if (made % 10_000 === 0) rideIds?.push(rides[0]?._id ?? '');
-    if (made % 10_000 === 0) attemptIds?.push(records[0]?._id ?? '');
+    rideIds.push(rides[0]?._id ?? '');
+    attemptIds.push(records[0]?._id ?? '');
   }
-  return {
-    keys,
-    rideIds: rideIds ?? [],
-    attemptIds: attemptIds ?? [],
-    cookie: `session=${await startSession(accountId, now)}`,
-  };
+  return { keys, rideIds, attemptIds, cookie: `session=${await startSession(accountId, now)}` };
 }
 
 /** Most rides are completed, a tenth is cancelled, and very few have the status `arrived`. */

@@ -1,4 +1,3 @@
-import http from 'node:http';
 import mongoose from 'mongoose';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
@@ -9,7 +8,7 @@ import type { Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
-import { timeOf } from './time-of.ts';
+import { timeOf } from './http-requests.ts';
 
 const activeKeys = 20;
 const [few, many] = [20, 20_000];
@@ -21,13 +20,12 @@ export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
   const [small, large] = [await accountWith(few), await accountWith(many)];
   await noteSummed(summableUntil(Date.now()));
   const api = await stack.startApi();
-  const agent = new http.Agent({ keepAlive: true });
   const figures: Figure[] = [];
   for (const path of paths) {
     say(`the page /dashboard${path}`);
     const times: Record<'small' | 'large', number[]> = { small: [], large: [] };
-    const url = `http://127.0.0.1:${api.ready}/dashboard${path}`;
-    const ask = (cookie: string) => timeOf(url, { agent, headers: { cookie } });
+    const url = `http://127.0.0.1:${api.port}/dashboard${path}`;
+    const ask = (cookie: string) => timeOf(url, { cookie });
     for (let request = -5; request < (quick ? 30 : 100); request++) {
       const [ofSmall, ofLarge] = [await ask(small), await ask(large)];
       if (request < 0) continue;
@@ -38,7 +36,6 @@ export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
     const name = `/dashboard${path}, ${many.toLocaleString('en-US')} revoked keys; floor: ${few}, p50`;
     figures.push({ name, unit: 'ms', service, floor, goal: '<= 1.5' });
   }
-  agent.destroy();
   return figures;
 };
 

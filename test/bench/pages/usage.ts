@@ -10,11 +10,11 @@ import { isSumDue } from '../../../shared/usage/usage-progress.ts';
 import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage-summary.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
-import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
+import { biddingRide, insertRides, ridesInBatches, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
 import { percentile } from '../statistics.ts';
-import { timeOf } from './time-of.ts';
+import { timeOf } from './http-requests.ts';
 
 const keyCount = 200;
 /** The rides are spread over this many days until now. */
@@ -32,11 +32,11 @@ export const usage: Measurement = async (bench) => {
   say('waiting until MongoDB is idle');
   await waitUntilIdle(stack.mongo.pid, 30_000);
   const api = await stack.startApi();
-  const headers = { cookie: `session=${await startSession(accountId, Date.now())}` };
+  const cookie = `session=${await startSession(accountId, Date.now())}`;
   const timesOf = async (path: string, requests: number) => {
     const times: number[] = [];
-    const url = `http://127.0.0.1:${api.ready}${path}`;
-    for (let request = 0; request < requests; request++) times.push(await timeOf(url, { headers }));
+    const url = `http://127.0.0.1:${api.port}${path}`;
+    for (let request = 0; request < requests; request++) times.push(await timeOf(url, { cookie }));
     return times;
   };
   const name = (page: string) => `${page}, ${count.toLocaleString('en-US')} rides`;
@@ -44,7 +44,7 @@ export const usage: Measurement = async (bench) => {
 
   say('summing');
   const startedAt = performance.now();
-  const worker = await stack.start('worker', 'workers/main.js', { args: ['bidding'] });
+  const worker = await stack.start('worker', 'workers/main', { args: ['bidding'] });
   const cpuBefore = await worker.cpuUs();
   while (await isSumDue(summableUntil(Date.now()))) await setTimeout(100);
   const seconds = [(performance.now() - startedAt) / 1_000];
@@ -101,23 +101,19 @@ async function fill({ say }: Bench, count: number): Promise<{ accountId: string;
   const templates = keys.map((key) => [tripRide(key, 'completed'), biddingRide(key, 3)] as const);
   const firstMs = Date.now() - daysFilled * dayMs;
   let trips = 0;
-  for (let made = 0; made < count; made += 1_000) {
-    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
-    const batch = Array.from({ length: 1_000 }, (_, index): Ride => {
-      const number = made + index;
-      const [completed, cancelled] = templates[(number * 7) % keyCount] as (typeof templates)[0];
-      const createdMs = firstMs + Math.floor((number / count) * (daysFilled * dayMs - 1_800_000));
-      const isTrip = number % 10 !== 0;
-      if (isTrip && completed.mode === 'live') trips += 1;
-      const ride: Ride = {
-        ...(isTrip ? completed : { ...cancelled, status: 'cancelled', timers: [] }),
-        ...{ _id: newRideId(createdMs), trackToken: newTrackToken(), createdAt: new Date(createdMs) },
-        ...{ statusAt: new Date(createdMs + 1_800_000), agreedPrice: 5 + (number % 4_000) / 100 },
-      };
-      delete ride.nextDueAt;
-      return ride;
-    });
-    await insertRides(batch);
-  }
+  const newRide = (number: number): Ride => {
+    const [completed, cancelled] = templates[(number * 7) % keyCount] as (typeof templates)[0];
+    const createdMs = firstMs + Math.floor((number / count) * (daysFilled * dayMs - 1_800_000));
+    const isTrip = number % 10 !== 0;
+    if (isTrip && completed.mode === 'live') trips += 1;
+    const ride: Ride = {
+      ...(isTrip ? completed : { ...cancelled, status: 'cancelled', timers: [] }),
+      ...{ _id: newRideId(createdMs), trackToken: newTrackToken(), createdAt: new Date(createdMs) },
+      ...{ statusAt: new Date(createdMs + 1_800_000), agreedPrice: 5 + (number % 4_000) / 100 },
+    };
+    delete ride.nextDueAt;
+    return ride;
+  };
+  for (const batch of ridesInBatches(count, newRide, say)) await insertRides(batch);
   return { accountId, trips };
 }

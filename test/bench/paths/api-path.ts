@@ -1,8 +1,9 @@
 import { assertAll, type Bench, type Measurement } from '../bench.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
-import type { Program } from '../measured/program.ts';
+import type { ListeningProgram } from '../measured/program.ts';
 import type { Figure, Goal } from '../report.ts';
+import type { Load } from '../stack.ts';
 
 const connectionCounts = [1, 16, 64] as const;
 type Connections = (typeof connectionCounts)[number];
@@ -34,10 +35,10 @@ export function apiPath(path: ApiPath): Measurement {
   return async (bench) => {
     const { stack, say } = bench;
     const seconds = bench.quick ? 0.5 : 2;
-    const load = await stack.start('load', 'test/bench/load/load.js');
-    const programs: Record<Who, Program> = {
+    const load = await stack.startLoad();
+    const programs: Record<Who, ListeningProgram> = {
       service: await stack.startApi(),
-      floor: await stack.start('floor', `test/bench/floor/${path.name}.js`),
+      floor: await stack.startListening('floor', `test/bench/floor/${path.name}`),
     };
     const run = async (who: Who, connections: number) =>
       measure(bench, path, load, programs[who], who, connections, seconds);
@@ -64,8 +65,8 @@ export function apiPath(path: ApiPath): Measurement {
 async function measure(
   bench: Bench,
   path: ApiPath,
-  load: Program,
-  program: Program,
+  load: Load,
+  program: ListeningProgram,
   who: Who,
   connections: number,
   seconds: number,
@@ -74,10 +75,9 @@ async function measure(
   const othersShare = bench.stack.watchOthers();
   const mongoBefore = cpuUsOf(bench.stack.mongo.pid);
   const before = await program.cpuUs();
-  const options: ClosedLoad = { port: program.ready as number, connections, seconds, requests, usesOfEach };
   const profiled = who === 'service' ? [program] : [];
   const stopProfile = await bench.profiles.start(`${path.name} at ${connections}`, profiled);
-  const result = await load.ask<LoadResult>('closed', options);
+  const result = await load.closed(program, { connections, seconds, requests, usesOfEach });
   await stopProfile();
   const cpuUs = (await program.cpuUs()) - before;
   const mongoUs = cpuUsOf(bench.stack.mongo.pid) - mongoBefore;

@@ -2,7 +2,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { assertCount, type Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
-import { type ApiPath, apiPath, type PreparedLoad, type Who } from './api-path.ts';
+import { apiPath, type PreparedLoad, type Who } from './api-path.ts';
 
 /** Number of creations with each key, below its limit of 30 a minute. Every round has new keys. */
 export const usesOfEach = 25;
@@ -10,14 +10,13 @@ export const usesOfEach = 25;
 const maxRatePerSecond = 6_000;
 
 /** Creations with live keys: one insert and one job each, in the service and in the floor. */
-export const createPath: ApiPath = {
+export const create = apiPath({
   name: 'create',
   status: 201,
   cpuGoals: { 1: 1.6, 16: 1, 64: 0.85 },
   rateGoals: { 1: 0.8, 16: 1.1, 64: 1.2 },
   prepare: prepareCreations,
-};
-export const create = apiPath(createPath);
+});
 
 async function prepareCreations({ stack }: Bench, who: Who, seconds: number): Promise<PreparedLoad> {
   // The first timer of a live ride is its first dispatch round, which is due immediately.

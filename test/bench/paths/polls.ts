@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { insertRides, tripRide } from '../data/rides.ts';
+import { newFigure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 
 const [keyCount, pollsOfEach, ridesOfEach] = [100, 10, 50];
@@ -21,7 +22,7 @@ export const polls: Measurement = async ({ stack, quick, say }) => {
   const failures: string[] = [];
   const poll = async (key: BenchKey) => {
     while (!isOver) {
-      const url = `http://127.0.0.1:${api.ready}/v1/events?after=now&waitSeconds=30`;
+      const url = `http://127.0.0.1:${api.port}/v1/events?after=now&waitSeconds=30`;
       const status = await statusOf(url, { agent, headers: { 'x-api-key': key.key } }).catch(String);
       answered += 1;
       if (status !== 200 && !isOver) failures.push(String(status));
@@ -32,17 +33,15 @@ export const polls: Measurement = async ({ stack, quick, say }) => {
   await setTimeout(5_000);
   const cpu = await cpuByProgram(stack, [api]);
   await setTimeout(seconds * 1_000);
-  const { perSecondMs, othersShare } = await cpu.stop();
+  const { percentOf, othersShare } = await cpu.stop();
   isOver = true;
   agent.destroy();
   if (failures.length > 0)
     throw new Error(`polls: ${failures.length} of ${answered} failed, the first: ${failures[0]}`);
-  const percentOf = (name: string) => [(perSecondMs.find(([each]) => each === name)?.[1] ?? Number.NaN) / 10];
-  const name = `${(keyCount * pollsOfEach).toLocaleString('en-US')} waiting requests`;
-  const unit = '% of a core';
+  const figure = newFigure(`${(keyCount * pollsOfEach).toLocaleString('en-US')} waiting requests`, othersShare);
   return [
-    { name: `${name}, CPU of the API`, unit, service: percentOf(api.name), goal: '<= 10', others: othersShare },
-    { name: `${name}, CPU of MongoDB`, unit, service: percentOf('MongoDB') },
+    figure('CPU of the API', '% of a core', percentOf(api.name), '<= 10'),
+    figure('CPU of MongoDB', '% of a core', percentOf('MongoDB')),
   ];
 };
 

@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { retrieval } from '../data/requests.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
-import { type ApiPath, apiPath, type PreparedLoad } from './api-path.ts';
+import { apiPath, type PreparedLoad } from './api-path.ts';
 
 const keyCount = 100;
 const ridesOfEach = 10;
@@ -15,22 +15,19 @@ const readGoals = {
 };
 
 /** Active rides, with a driver and a moving car. */
-export const retrievePath: ApiPath = {
+export const retrieve = apiPath({
   name: 'retrieve',
   ...readGoals,
   cpuGoals: { 1: 1, 16: 0.38, 64: 0.26 },
   prepare: once(() => prepareRides((key) => tripRide(key, 'in_progress'))),
-};
+});
 
 /** Rides with three offers. */
-export const offersPath: ApiPath = {
+export const offers = apiPath({
   name: 'offers',
   ...readGoals,
   prepare: once(() => prepareRides((key) => biddingRide(key, 3), '/offers')),
-};
-
-export const retrieve = apiPath(retrievePath);
-export const offers = apiPath(offersPath);
+});
 
 /** Prepares only once for all rounds, because reads change nothing. */
 function once(prepare: () => Promise<PreparedLoad>): (bench: Bench) => Promise<PreparedLoad> {

@@ -23,8 +23,8 @@ export const idleMemory: Measurement = async ({ stack, say }) => {
   say('memory of idle processes');
   const processes = {
     'an API process': await stack.startApi(),
-    'a worker process, webhooks pool': await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'] }),
-    'a worker process, all pools': await stack.start('worker', 'workers/main.js'),
+    'a worker process, webhooks pool': await stack.start('webhooks', 'workers/main', { args: ['webhooks'] }),
+    'a worker process, all pools': await stack.start('worker', 'workers/main'),
   };
   await setTimeout(idleSeconds * 1_000);
   const measured = Object.entries(processes).map(async ([name, program]) => {

@@ -23,7 +23,11 @@ export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
         return [name, ((after[index] ?? 0) - (before[index] ?? 0)) / 1_000 / seconds];
       });
       const totalMs = perSecondMs.reduce((sum, [, ms]) => sum + ms, 0);
-      return { perSecondMs, machinePercent: totalMs / 10 / os.availableParallelism(), othersShare: othersShare() };
+      /** The CPU use of these programs together, in percent of a core. */
+      const percentOf = (...names: string[]) =>
+        perSecondMs.reduce((sum, [name, ms]) => sum + (names.includes(name) ? ms / 10 : 0), 0);
+      const machinePercent = totalMs / 10 / os.availableParallelism();
+      return { perSecondMs, percentOf, machinePercent, othersShare: othersShare() };
     },
   };
 }

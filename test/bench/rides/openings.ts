@@ -2,9 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { sweepResultKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { becomes } from '../../support/until.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
-import { biddingRide, insertRides } from '../data/rides.ts';
+import { biddingRide, insertRides, ridesInBatches } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -23,8 +24,7 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
   const count = (value: number) => value.toLocaleString('en-US');
   say(`openings: ${count(waiting)} rides that wait`);
   await insertLater(key, waiting, () => Date.now() + 24 * hourMs * (1 + 29 * Math.random()));
-  const start = () =>
-    Promise.all(['bidding', 'dispatch'].map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
+  const start = () => stack.startPools({}, ['bidding', 'dispatch']);
   const workers = await start();
   const visited = await visitedByFullSweep(stack);
   const figures: Figure[] = [
@@ -53,10 +53,7 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
   for (const worker of workers) await worker.stop();
   await insertLater(key, size, () => Date.now() - Math.floor(hourMs * Math.random()));
   await start();
-  const giveUpAt = Date.now() + 600_000;
-  while ((await rides.countDocuments({ openedAt: { $exists: true } })) < size && Date.now() < giveUpAt) {
-    await setTimeout(100);
-  }
+  await becomes(async () => (await rides.countDocuments({ openedAt: { $exists: true } })) === size, 600_000, 100);
   await stack.stopPrograms();
   const opened = (await takeOpened(size)).sort((a, b) => planOf(a) - planOf(b));
   const times = opened.map(openedAtOf);
@@ -82,16 +79,14 @@ const openedAtOf = ({ openedAt }: Opened): number => openedAt?.getTime() ?? 0;
 const lagOf = (ride: Opened): number => openedAtOf(ride) - planOf(ride);
 
 async function insertLater(key: BenchKey, count: number, opensAtMs: () => number): Promise<void> {
-  for (let start = 0; start < count; start += 1_000) {
-    const made = Array.from({ length: Math.min(1_000, count - start) }, (): Ride => {
-      const { nextDueAt: _, ...ride } = biddingRide(key);
-      const biddingOpensAt = new Date(opensAtMs());
-      const pickupAt = new Date(biddingOpensAt.getTime() + leadMs);
-      const biddingEndsAt = new Date(biddingOpensAt.getTime() + 600_000);
-      return { ...ride, pickupAt, biddingOpensAt, biddingEndsAt, timers: [{ name: 'open', dueAt: biddingOpensAt }] };
-    });
-    await insertRides(made);
-  }
+  const newRide = (): Ride => {
+    const { nextDueAt: _, ...ride } = biddingRide(key);
+    const biddingOpensAt = new Date(opensAtMs());
+    const pickupAt = new Date(biddingOpensAt.getTime() + leadMs);
+    const biddingEndsAt = new Date(biddingOpensAt.getTime() + 600_000);
+    return { ...ride, pickupAt, biddingOpensAt, biddingEndsAt, timers: [{ name: 'open', dueAt: biddingOpensAt }] };
+  };
+  for (const batch of ridesInBatches(count, newRide)) await insertRides(batch);
 }
 
 /** The first sweep is a full one, because Redis is empty. */

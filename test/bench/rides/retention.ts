@@ -7,11 +7,12 @@ import { noteSummed } from '../../../shared/usage/usage-progress.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { retention as retentionWork } from '../../../workers/periodic/retention/retention.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
+import { becomes } from '../../support/until.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
-import { insertRides, tripRide } from '../data/rides.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
+import { insertRides, ridesInBatches, tripRide } from '../data/rides.ts';
+import type { LoadResult } from '../load/load.ts';
 import type { Figure } from '../report.ts';
 import { cpuByProgram } from './cpu-by-program.ts';
 
@@ -31,17 +32,16 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   // The bench holds both leases, so that the worker neither sums these rides nor starts the retention yet.
   await stack.redis.set(usageSums.leaseKey, 'the bench', 'PX', 3_600_000);
   await stack.redis.set(retentionWork.leaseKey, 'the bench', 'PX', 3_600_000);
-  const load = await stack.start('load', 'test/bench/load/load.js');
+  const load = await stack.startLoad();
   const api = await stack.startApi();
-  const startWorker = () => stack.start('mail', 'workers/main.js', { args: ['mail'] });
+  const startWorker = () => stack.start('mail', 'workers/main', { args: ['mail'] });
   const idle = await startWorker();
 
   const phases = [startSeconds, seconds, startSeconds, seconds].map((length) => ({ perSecond, seconds: length }));
   const count = phases.reduce((sum, phase) => sum + phase.perSecond * phase.seconds, 0);
   const requests = (await newKeys(Math.ceil(count / 25), 'live')).map((key) => creation(key));
-  const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
   say(`creations, ${perSecond} a second, for ${seconds} s without the retention, then ${seconds} s with it`);
-  const loaded = load.ask<LoadResult[]>('open', options);
+  const loaded = load.open(api, { connections: 64, requests, phases });
   await setTimeout((startSeconds + seconds) * 1_000);
   await idle.stop();
   await stack.redis.del(retentionWork.leaseKey);
@@ -57,8 +57,7 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   for (const result of [without, beside]) assertAll(201, result, 'creations beside the retention');
   if (done === 0) throw new Error('retention: nothing was erased during the creations');
   say('waiting for the rest of the retention');
-  const giveUpAt = Date.now() + 600_000;
-  while ((await leftOf(size)) > 0 && Date.now() < giveUpAt) await setTimeout(500);
+  await becomes(async () => (await leftOf(size)) === 0, 600_000, 500);
   await check(size);
   const figure = (name: string, of: (result: LoadResult) => number): Figure => ({
     name: `creation beside the retention (floor: without), ${name}`,
@@ -89,15 +88,12 @@ async function leftOf(size: number): Promise<number> {
 async function addOldRides(size: number, say: (line: string) => void): Promise<void> {
   const [key] = (await newKeys(1, 'live')) as [BenchKey];
   const template = tripRide(key, 'completed');
-  for (let made = 0; made < size; made += 1_000) {
-    if (made % 10_000 === 0)
-      say(`inserting ${made.toLocaleString('en-US')} of ${size.toLocaleString('en-US')} old rides`);
-    const batch = Array.from({ length: 1_000 }, (_, index): Ride => {
-      const atMs = Date.now() - (index % 2 ? 31 : 400) * dayMs - made;
-      const at = new Date(atMs);
-      const _id = newRideId(atMs);
-      return { ...template, _id, trackToken: _id, createdAt: at, statusAt: at };
-    });
+  const newRide = (number: number): Ride => {
+    const at = new Date(Date.now() - (number % 2 ? 31 : 400) * dayMs - number);
+    const _id = newRideId(at.getTime());
+    return { ...template, _id, trackToken: _id, createdAt: at, statusAt: at };
+  };
+  for (const batch of ridesInBatches(size, newRide, say)) {
     await insertRides(batch);
     await attempts.insertMany(batch.flatMap(attemptsOf), { ordered: false, writeConcern: { w: 1, journal: false } });
   }

@@ -5,7 +5,6 @@ import { answerWithRoad } from '../../support/router.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
 import { usesOfEach } from '../paths/create.ts';
 import { cpuByProgram } from './cpu-by-program.ts';
 import { watchBacklog } from './watch-backlog.ts';
@@ -45,13 +44,7 @@ async function cpuOfRides(bench: Bench, env: NodeJS.ProcessEnv) {
     { perSecond, seconds: quick ? 8 : 30 },
   ];
   const keys = await newKeys(Math.ceil((perSecond * 50) / usesOfEach), 'test', receiver.url);
-  const options: OpenLoad = {
-    port: api.ready as number,
-    connections: 64,
-    requests: keys.map((key) => creation(key)),
-    phases,
-  };
-  const loaded = load.ask<LoadResult[]>('open', options);
+  const loaded = load.open(api, { connections: 64, requests: keys.map((key) => creation(key)), phases });
   await setTimeout((rideSeconds + 1) * 1_000);
   const cpu = await cpuByProgram(stack, services);
   await setTimeout((phases[1]?.seconds ?? 0) * 1_000);

@@ -22,11 +22,11 @@ const backlogs = [0, 10_000, 100_000];
  */
 export const timerLag: Measurement = async (bench) => {
   const { stack } = bench;
-  await stack.start('simulator', 'workers/main.js', { args: ['simulator'] });
+  await stack.start('simulator', 'workers/main', { args: ['simulator'] });
   const [key] = (await newKeys(1, 'test')) as [BenchKey];
   bench.say('timer lag: warm-up');
   await lagsAfterAction(stack, key, perSecond * 2);
-  const bare = await stack.start('floor', 'test/bench/floor/lag.js');
+  const bare = await stack.start('floor', 'test/bench/floor/lag');
   const bareQueue = new Queue('bare', { connection: stack.redis, skipVersionCheck: true });
   await bareLags(bare, bareQueue, perSecond * 2);
   const figures: Figure[] = [];

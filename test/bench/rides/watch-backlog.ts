@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { rides } from '../../../shared/rides/ride.ts';
+import { becomes } from '../../support/until.ts';
 
 const lateMs = 250;
 const intervalMs = 500;
@@ -15,19 +16,15 @@ export function watchBacklog() {
       await setTimeout(intervalMs);
     }
   })();
-  const lastLate = () => samples.findLast(({ late }) => late > 0)?.at ?? 0;
   return {
     most: () => Math.max(...samples.map(({ late }) => late)),
     /** When a timer was last seen to be late (Unix ms). */
-    goneAt: lastLate,
+    goneAt: () => samples.findLast(({ late }) => late > 0)?.at ?? 0,
     /** Waits until every ride has ended and every event is settled. Throws after `withinMs`. */
     async waitUntilGone(withinMs: number) {
-      const giveUpAt = Date.now() + withinMs;
       const left = () => rides.countDocuments({ $or: [{ nextDueAt: { $exists: true } }, { unsettled: { $gt: 0 } }] });
-      while ((await left()) > 0) {
-        if (Date.now() > giveUpAt) throw new Error(`whole rides: ${await left()} have not ended`);
-        await setTimeout(intervalMs);
-      }
+      const isOver = await becomes(async () => (await left()) === 0, withinMs, intervalMs);
+      if (!isOver) throw new Error(`whole rides: ${await left()} have not ended`);
     },
     stop() {
       stopped = true;

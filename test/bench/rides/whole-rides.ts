@@ -1,14 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
-import type { Program } from '../measured/program.ts';
+import type { LoadResult } from '../load/load.ts';
 import { usesOfEach } from '../paths/create.ts';
-import type { Figure } from '../report.ts';
+import { newFigure } from '../report.ts';
 import { cpuByProgram } from './cpu-by-program.ts';
 import { readTrips, type Trips } from './trips.ts';
 import { watchBacklog } from './watch-backlog.ts';
@@ -46,8 +44,7 @@ export const wholeRides: Measurement = async (bench) => {
   );
   const [, heldAt = 0, overAt = 0, recoverAt = 0] = begins;
   say(`whole rides: ${rate} a second, ${rideSeconds + 1} s to fill, ${held} s measured`);
-  const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
-  const loaded = load.ask<LoadResult[]>('open', options);
+  const loaded = load.open(api, { connections: 64, requests, phases });
   const backlog = watchBacklog();
   await setTimeout(heldAt - Date.now());
   const cpu = await cpuByProgram(stack, programs);
@@ -70,37 +67,35 @@ export const wholeRides: Measurement = async (bench) => {
     trips.between(heldAt, overAt),
     trips.between(overAt + rideSeconds * 1_000 * 0.5, recoverAt),
   ];
-  const name = `whole rides at ${rate} a second`;
-  const overName = `whole rides at ${rate * 2} a second`;
+  const figure = newFigure(`whole rides at ${rate} a second`, others);
+  const overFigure = newFigure(`whole rides at ${rate * 2} a second`);
   const eventGoal = rate * eventsOfEach;
   return [
-    figure(`${name}, completed`, 'a second', inHold.completedPerSecond, `>= ${rate}`, others),
-    figure(`${name}, timer lag p50`, 'ms', inHold.lagMs(0.5), undefined, others),
-    figure(`${name}, timer lag p99`, 'ms', inHold.lagMs(0.99), '<= 250', others),
-    figure(`${name}, event to the receiver's answer p99`, 'ms', inHold.answeredMs(0.99)),
-    figure(`${name}, creation p99`, 'ms', Math.max(fill.p99Ms, hold.p99Ms)),
-    figure(`${name}, CPU of the machine`, '%', used.machinePercent),
-    ...used.perSecondMs.map(([who, ms]) => figure(`${name}, CPU of ${who}`, 'ms a ride', ms / driven)),
-    figure(`${overName}, steps`, 'a second', inOver.stepsPerSecond, `>= ${eventGoal}`),
-    figure(`${overName}, deliveries recorded`, 'a second', inOver.settledPerSecond, `>= ${eventGoal}`),
-    figure(`${overName}, timer lag p99`, 'ms', inOver.lagMs(0.99)),
-    figure(`${overName}, answered 201`, 'a second', (overload.statuses[201] ?? 0) / overload.seconds),
-    figure(`${overName}, answered 503`, 'a second', (overload.statuses[503] ?? 0) / overload.seconds),
-    figure(`${overName}, creation p99`, 'ms', overload.p99Ms),
-    figure(`${overName}, most timers overdue by 250 ms`, 'rides', backlog.most()),
-    figure('whole rides, recovered after', 's', Math.max(0, backlog.goneAt() - recoverAt) / 1_000, '<= 60'),
+    figure('completed', 'a second', inHold.completedPerSecond, `>= ${rate}`),
+    figure('timer lag p50', 'ms', inHold.lagMs(0.5)),
+    figure('timer lag p99', 'ms', inHold.lagMs(0.99), '<= 250'),
+    figure("event to the receiver's answer p99", 'ms', inHold.answeredMs(0.99)),
+    figure('creation p99', 'ms', Math.max(fill.p99Ms, hold.p99Ms)),
+    figure('CPU of the machine', '%', used.machinePercent),
+    ...used.perSecondMs.map(([who, ms]) => figure(`CPU of ${who}`, 'ms a ride', ms / driven)),
+    overFigure('steps', 'a second', inOver.stepsPerSecond, `>= ${eventGoal}`),
+    overFigure('deliveries recorded', 'a second', inOver.settledPerSecond, `>= ${eventGoal}`),
+    overFigure('timer lag p99', 'ms', inOver.lagMs(0.99)),
+    overFigure('answered 201', 'a second', (overload.statuses[201] ?? 0) / overload.seconds),
+    overFigure('answered 503', 'a second', (overload.statuses[503] ?? 0) / overload.seconds),
+    overFigure('creation p99', 'ms', overload.p99Ms),
+    overFigure('most timers overdue by 250 ms', 'rides', backlog.most()),
+    newFigure('whole rides')('recovered after', 's', Math.max(0, backlog.goneAt() - recoverAt) / 1_000, '<= 60'),
   ];
 };
 
 /** Starts a receiver, the load, an API process and a process for each pool, with these settings. */
 export async function startAll({ stack }: Bench, more: NodeJS.ProcessEnv = {}) {
   const receiver = await startReceiver(stack);
-  const load = await stack.start('load', 'test/bench/load/load.js');
+  const load = await stack.startLoad();
   const env = { ...receiver.senderEnv, ...more };
   const api = await stack.startApi(env);
-  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env });
-  const pools = await Promise.all(poolNames.map(startPool));
-  const services: Program[] = [api, ...pools];
+  const services = [api, ...(await stack.startPools(env))];
   return { load, api, services, programs: [...services, load, receiver], receiver };
 }
 
@@ -119,10 +114,6 @@ async function check(results: LoadResult[], receiver: BenchReceiver, trips: Trip
   assertCount(stored, trips.completed, 'rides completed');
   assertCount(stored * eventsOfEach, trips.delivered, 'deliveries recorded as delivered');
   assertCount(stored * eventsOfEach, (await receiver.received()).count, 'deliveries received');
-}
-
-function figure(name: string, unit: string, value: number, goal?: Figure['goal'], others?: number): Figure {
-  return { name, unit, service: [value], goal, others };
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);

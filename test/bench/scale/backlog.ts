@@ -4,14 +4,15 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/sweeper-progress.ts';
 import { sweeperLeaseKey } from '../../../workers/periodic/sweeper/turn.ts';
+import { becomes, until } from '../../support/until.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
-import { insertRides, unsettledRide } from '../data/rides.ts';
+import { insertRides, ridesInBatches, unsettledRide } from '../data/rides.ts';
 import { serviceBatch } from '../delivery/batches.ts';
 import { warmUpCount } from '../delivery/delivery.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
 import type { Program } from '../measured/program.ts';
-import type { Figure } from '../report.ts';
+import { type Figure, newFigure } from '../report.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { producer, type Stack } from '../stack.ts';
 
@@ -42,7 +43,7 @@ export const backlog: Measurement = async (bench) => {
   }
   assertCount(size, await stack.queues.webhooks.getWaitingCount(), 'backlog: waiting jobs');
   const env = receiver.senderEnv;
-  await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
+  await stack.start('webhooks', 'workers/main', { args: ['webhooks'], env });
   say('the pool delivers the backlog');
   const othersShare = stack.watchOthers();
   const perSecond = await deliverBacklog(receiver, Math.min(warmUpCount, size / 2), size);
@@ -80,20 +81,18 @@ export const backlog: Measurement = async (bench) => {
 };
 
 const startOther = (stack: Stack, number: number): Promise<Program> =>
-  stack.start(`bidding-${number}`, 'workers/main.js', { args: ['bidding'] });
+  stack.start(`bidding-${number}`, 'workers/main', { args: ['bidding'] });
 
 /** Waits for the first sweep, which is not measured: Redis is empty, so it is a full one. */
 async function waitUntilSwept({ redis }: Stack): Promise<void> {
-  while ((await redis.get(sweptAtKey)) === null) await setTimeout(100);
+  await until(async () => (await redis.get(sweptAtKey)) !== null);
 }
 
 /** Inserts rides, the oldest first, with times a millisecond apart. All are older than the sweeper's tolerance. */
 async function addBacklog(stack: Stack, keys: readonly BenchKey[], size: number): Promise<void> {
   const newestMs = Date.now() - 60_000;
-  for (let start = 0; start < size; start += 1_000) {
-    const made = Array.from({ length: Math.min(1_000, size - start) }, (_, index) =>
-      unsettledRide(keys[(start + index) % keys.length] as BenchKey, newestMs - size + start + index),
-    );
+  const newRide = (number: number) => unsettledRide(keys[number % keys.length] as BenchKey, newestMs - size + number);
+  for (const made of ridesInBatches(size, newRide)) {
     await insertRides(made);
     await Promise.all(made.map((ride) => enqueueNextDelivery(producer(stack), ride)));
   }
@@ -114,72 +113,51 @@ async function sweepingCost(bench: Bench, processes: readonly Program[], size: n
   say(`${name}: without sweeps, ${seconds} s with sweeps, without sweeps`);
   const before = await withoutSweeps(stack, processes, seconds / 4);
   const progress = await stack.redis.get(progressKey);
-  const during = await measureCpu(stack, processes, seconds);
+  const during = await cpuIn(stack, processes, seconds);
   if ((await stack.redis.get(progressKey)) === progress) throw new Error('backlog: no process sweeps');
   // The CPU use of a process falls in its first minutes, so the CPU use without sweeps is the average of a measurement
   // before and one after.
   const after = await withoutSweeps(stack, processes, seconds / 4);
-  const percent = (who: keyof CpuUse) => [(during[who] - (before[who] + after[who]) / 2) * 100];
-  const figure = (what: string, service: number[], goal?: Figure['goal']): Figure => {
-    return { name: `${name}, ${what}`, unit: '% of a core', service, goal, others: during.others };
-  };
+  const names = processes.map((program) => program.name);
+  const percent = (...who: string[]) =>
+    during.percentOf(...who) - (before.percentOf(...who) + after.percentOf(...who)) / 2;
+  const figure = newFigure(name, during.othersShare);
   return [
-    figure('CPU', percent('processes'), '<= 5'),
-    figure('CPU of MongoDB', percent('mongo')),
-    figure('CPU of Redis', percent('redis')),
-    figure('all that the processes take', [during.processes * 100]),
+    figure('CPU', '% of a core', percent(...names), '<= 5'),
+    figure('CPU of MongoDB', '% of a core', percent('MongoDB')),
+    figure('CPU of Redis', '% of a core', percent('Redis')),
+    figure('all that the processes take', '% of a core', during.percentOf(...names)),
   ];
 }
 
 /** Measures the CPU use without sweeps: the bench holds the sweepers' lease. */
-async function withoutSweeps(stack: Stack, processes: readonly Program[], seconds: number): Promise<CpuUse> {
+async function withoutSweeps(stack: Stack, processes: readonly Program[], seconds: number) {
   await stack.redis.set(sweeperLeaseKey, 'the bench', 'PX', 3_600_000);
   await setTimeout(settleMs);
-  const cpuUse = await measureCpu(stack, processes, seconds);
+  const cpuUse = await cpuIn(stack, processes, seconds);
   await stack.redis.del(sweeperLeaseKey);
   return cpuUse;
 }
 
-/** CPU use in cores; `others` is a share of the machine. */
-interface CpuUse {
-  processes: number;
-  mongo: number;
-  redis: number;
-  others: number;
-}
-
-async function measureCpu(stack: Stack, processes: readonly Program[], seconds: number): Promise<CpuUse> {
+async function cpuIn(stack: Stack, processes: readonly Program[], seconds: number) {
   const cpu = await cpuByProgram(stack, processes);
   await setTimeout(seconds * 1_000);
-  const { perSecondMs, othersShare } = await cpu.stop();
-  const names = new Set(processes.map((program) => program.name));
-  const of = (isOne: (name: string) => boolean) =>
-    perSecondMs.reduce((sum, [name, ms]) => sum + (isOne(name) ? ms / 1_000 : 0), 0);
-  return {
-    processes: of((name) => names.has(name)),
-    mongo: of((name) => name === 'MongoDB'),
-    redis: of((name) => name === 'Redis'),
-    others: othersShare,
-  };
+  return cpu.stop();
 }
 
 /** The rate of deliveries after the warm-up. */
 async function deliverBacklog(receiver: BenchReceiver, warmUp: number, size: number): Promise<number> {
-  const giveUpAt = Date.now() + 1_200_000;
   const waitForCount = async (count: number) => {
-    for (;;) {
-      const now = await receiver.received();
-      if (now.count >= count) return now;
-      if (Date.now() > giveUpAt) throw new Error('backlog: not all events were delivered');
-      await setTimeout(50);
-    }
+    const isReached = await becomes(async () => (await receiver.received()).count >= count, 1_200_000, 50);
+    if (!isReached) throw new Error('backlog: not all events were delivered');
+    return receiver.received();
   };
   const [warm, all] = [await waitForCount(warmUp), await waitForCount(size)];
   return (all.count - warm.count) / ((all.lastMs - warm.lastMs) / 1_000);
 }
 
 async function checkSettled({ queues }: Stack, size: number): Promise<void> {
-  while ((await queues.webhooks.getActiveCount()) > 0) await setTimeout(100);
+  await until(async () => (await queues.webhooks.getActiveCount()) === 0);
   const delivered = { settledSeq: 1, unsettled: 0, 'events.delivery.outcome': 'delivered' } as const;
   assertCount(size, await rides.countDocuments(delivered), 'backlog: deliveries recorded in MongoDB');
 }

@@ -1,6 +1,5 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
@@ -10,9 +9,8 @@ import { assertCount, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { startReceiver } from '../delivery/receiver.ts';
-import type { LoadResult, OpenLoad } from '../load/load.ts';
 import { usesOfEach } from '../paths/create.ts';
-import type { Figure } from '../report.ts';
+import { newFigure } from '../report.ts';
 import type { Stack } from '../stack.ts';
 
 const eventsOfEach = 5;
@@ -30,23 +28,22 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
   const count = quick ? 1_000 : 10_000;
   const connectionsBefore = await connectionsOf(stack);
   const receiver = await startReceiver(stack);
-  const load = await stack.start('load', 'test/bench/load/load.js');
+  const load = await stack.startLoad();
   const env = { ...receiver.senderEnv, SIMULATION_SPEED: '10' };
   const api = await stack.startApi(env);
-  await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool], env })));
+  await stack.startPools(env);
   const services = ['api', ...poolNames];
-  const [redisBefore, logsBefore] = [await usedBytes(stack.redis), await stack.logBytes(services)];
+  const [redisBefore, logsBefore] = [await stack.redisBytes(), await stack.logBytes(services)];
 
   say(`cost: ${count} rides, ${perSecond} a second`);
   const requests = (await newKeys(Math.ceil(count / usesOfEach), 'test', receiver.url)).map((key) => creation(key));
   const phases = [{ perSecond, seconds: count / perSecond }];
-  const options: OpenLoad = { port: api.ready as number, connections: 16, requests, phases };
-  const loaded = load.ask<LoadResult[]>('open', options);
+  const loaded = load.open(api, { connections: 16, requests, phases });
   let redisMost = 0;
   const isOver = { status: 'completed', unsettled: 0 } as const;
   for (let over = 0; over < count; over = await rides.countDocuments(isOver)) {
     await setTimeout(1_000);
-    redisMost = Math.max(redisMost, await usedBytes(stack.redis));
+    redisMost = Math.max(redisMost, await stack.redisBytes());
   }
   const [result] = await loaded;
   assertCount(count, result?.statuses[201] ?? 0, 'creations answered 201');
@@ -69,9 +66,7 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
   }
   const erased = await sizesPerRide(count);
   const disk = millions.full * full.disk + millions.erased * erased.disk;
-  const figure = (name: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
-    return { name: `cost: ${name}`, unit, service: [value], goal };
-  };
+  const figure = newFigure('cost');
   return [
     figure('a ride with its attempts, on disk with indexes', 'kB', full.disk / 1_000),
     figure('of that indexes', 'kB', full.indexes / 1_000),
@@ -90,9 +85,6 @@ export const cost: Measurement = async ({ stack, say, quick }) => {
     figure('connections to Redis, API and one process for each pool', '', connections.redis - connectionsBefore.redis),
   ];
 };
-
-const usedBytes = async (redis: Redis): Promise<number> =>
-  Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
 
 /** The connections that the servers have accepted, by the system's tables: MongoDB at a socket, Redis at a port. */
 async function connectionsOf({ mongo, redis }: Stack): Promise<{ mongo: number; redis: number }> {

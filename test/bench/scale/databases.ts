@@ -4,7 +4,7 @@ import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
-import { biddingRide, insertRides, tripRide, unsettledRide } from '../data/rides.ts';
+import { biddingRide, insertRides, ridesInBatches, tripRide, unsettledRide } from '../data/rides.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 
 /** A separate database on the same server, filled with rides. */
@@ -27,30 +27,22 @@ const overdueMs = 60_000;
 export async function filledDatabase({ stack, say }: Bench, name: string, count: number): Promise<FilledDatabase> {
   const db = mongoose.connection.useDb(name);
   const url = stack.mongo.url.replace('/rides?', `/${name}?`);
-  const migrating = await stack.start('migrate', 'cli/migrate.js', { env: { MONGO_URL: url } });
+  const migrating = await stack.start('migrate', 'cli/migrate', { env: { MONGO_URL: url } });
   await migrating.stop();
   const keys = await newKeys(keyCount, 'live', undefined, name);
   const templates = keys.map((key, index) => (index % 10 === 0 ? biddingRide(key, 3) : tripRide(key, 'completed')));
   const sampleEvery = Math.floor(count / sampleSize);
   const sample: FilledDatabase['sample'] = [];
   let inFlight: Promise<void>[] = [];
-  for (let made = 0; made < count; made += 1_000) {
-    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
-    const batch = Array.from({ length: Math.min(1_000, count - made) }, (_, index) => {
-      const template = templates[(made + index) % keyCount] as Ride;
-      const atMs = Date.now() - minuteMs - (count - made);
-      const events = template.events.map((event) => ({ ...event, at: new Date(atMs + event.seq) }));
-      const ride = {
-        ...template,
-        _id: newRideId(atMs),
-        trackToken: newTrackToken(),
-        createdAt: new Date(atMs),
-        events,
-      };
-      if ((made + index) % sampleEvery === 0)
-        sample.push({ key: keys[(made + index) % keyCount] as BenchKey, rideId: ride._id, atMs });
-      return ride;
-    });
+  const newRide = (number: number): Ride => {
+    const template = templates[number % keyCount] as Ride;
+    const atMs = Date.now() - minuteMs - (count - number);
+    const _id = newRideId(atMs);
+    const events = template.events.map((event) => ({ ...event, at: new Date(atMs + event.seq) }));
+    if (number % sampleEvery === 0) sample.push({ key: keys[number % keyCount] as BenchKey, rideId: _id, atMs });
+    return { ...template, _id, trackToken: newTrackToken(), createdAt: new Date(atMs), events };
+  };
+  for (const batch of ridesInBatches(count, newRide, say)) {
     inFlight.push(insertRides(batch, name));
     if (inFlight.length < 4) continue;
     await Promise.all(inFlight);

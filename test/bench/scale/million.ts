@@ -1,11 +1,11 @@
 import { encodeCursor } from '../../../api/partner/list-events.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
-import type { ClosedLoad, LoadResult } from '../load/load.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
-import type { Program } from '../measured/program.ts';
+import type { ListeningProgram, Program } from '../measured/program.ts';
 import type { Sweeps } from '../measured/sweeps.ts';
 import type { Figure } from '../report.ts';
+import type { Load } from '../stack.ts';
 import { median } from '../statistics.ts';
 import { type FilledDatabase, filledDatabase, overdue, waitUntilIdle } from './databases.ts';
 
@@ -14,7 +14,7 @@ const goal = '<= 1.15';
 
 /** A database, and the processes that use it. */
 interface Subject {
-  api: Program;
+  api: ListeningProgram;
   sweeper: Program;
   database: FilledDatabase;
 }
@@ -48,7 +48,7 @@ export const million: Measurement = async (bench) => {
   ] as const;
   say('waiting until MongoDB is idle');
   await waitUntilIdle(stack.mongo.pid, 30_000);
-  const load = await stack.start('load', 'test/bench/load/load.js');
+  const load = await stack.startLoad();
   const [floor, service] = await Promise.all([startOn(bench, databases[0]), startOn(bench, databases[1])]);
   const size = many.toLocaleString('en-US');
   const figures: Figure[] = [];
@@ -67,7 +67,7 @@ export const million: Measurement = async (bench) => {
 async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Subject> {
   const env = { MONGO_URL: database.url };
   const api = await stack.startApi(env);
-  return { api, sweeper: await stack.start('sweeps', 'test/bench/measured/sweeps.js', { env }), database };
+  return { api, sweeper: await stack.start('sweeps', 'test/bench/measured/sweeps', { env }), database };
 }
 
 async function inTurn(
@@ -91,15 +91,14 @@ async function inTurn(
 
 async function readCost(
   { stack, quick }: Bench,
-  load: Program,
+  load: Load,
   { api, database }: Subject,
   requestOf: (sample: Sample) => string,
 ) {
   const requests = database.sample.map(requestOf);
-  const options: ClosedLoad = { port: api.ready as number, connections, seconds: quick ? 1 : 2, requests };
   const othersShare = stack.watchOthers();
   const cpu = await costOf(stack.mongo.pid, api);
-  const result = await load.ask<LoadResult>('closed', options);
+  const result = await load.closed(api, { connections, seconds: quick ? 1 : 2, requests });
   const cost = (await cpu.stop()) / result.operations;
   assertAll(200, result, `read in ${database.name}`);
   return { cost, others: othersShare() };

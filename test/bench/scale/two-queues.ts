@@ -25,7 +25,7 @@ export const twoQueues: Measurement = async (bench) => {
   const second = await startRedis({ dataDir: folder });
   try {
     const start = (name: string, pool: string, url: string) =>
-      stack.start(name, 'test/bench/load/queue-work.js', { env: { POOL: pool, REDIS_URL: url } });
+      stack.start(name, 'test/bench/load/queue-work', { env: { POOL: pool, REDIS_URL: url } });
     const [webhooks, slow, slowOnSecond] = await Promise.all([
       start('queue-1', 'webhooks', stack.redisServer.url),
       start('queue-2', 'webhooks-slow', stack.redisServer.url),

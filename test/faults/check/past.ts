@@ -4,6 +4,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { statementParts } from '../../../shared/usage/statement-parts.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { becomes } from '../../support/until.ts';
 import { type Fault, hasSteps } from '../faults-log.ts';
 import { canaries } from '../load/canaries.ts';
 import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
@@ -23,15 +24,6 @@ export interface PastEvidence {
   /** The rides listed in stored statements, by account and month. */
   lines: { accountId: string; month: string; rideIds: string[] }[];
 }
-
-export const noPast = (past: Past): PastEvidence => ({
-  past,
-  stored: new Map(),
-  summed: new Map(),
-  tripSums: [],
-  ratings: new Map(),
-  lines: [],
-});
 
 const driverIdOf = ({ driver }: Ride): string => driver?.driverId ?? '';
 
@@ -66,17 +58,16 @@ export async function settlePast(
   maxMs: number,
   withTurns = true,
 ): Promise<void> {
-  const deadline = Date.now() + maxMs;
   let turnsAt = 0;
-  while (Date.now() < deadline) {
-    const evidence = await gatherPast(world.past);
-    if (pastViolations(evidence, []).length === 0) return;
+  const isSettled = async () => {
+    if (pastViolations(await gatherPast(world.past), []).length === 0) return true;
     if (withTurns && Date.now() - turnsAt > 3_000) {
       await makeTurnsDue(world).catch(() => {});
       turnsAt = Date.now();
     }
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
+    return false;
+  };
+  await becomes(isSettled, maxMs, 300);
 }
 
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
@@ -141,11 +132,7 @@ function usageViolations(past: Past, { summed }: Sums): string[] {
 }
 
 function statementViolations(past: Past, { tripSums, lines }: Sums): string[] {
-  const months = new Map<string, Ride[]>();
-  for (const ride of past.trips) {
-    const month = `${ride.accountId} ${ride.statusAt.toISOString().slice(0, 7)}`;
-    months.set(month, [...(months.get(month) ?? []), ride]);
-  }
+  const months = groupBy(past.trips, ({ accountId, statusAt }) => `${accountId} ${statusAt.toISOString().slice(0, 7)}`);
   return [...months].flatMap(([of, trips]) => {
     const [accountId = '', month = ''] = of.split(' ');
     const closed = tripSums.find(({ _id }) => _id === accountId)?.statements?.[month];

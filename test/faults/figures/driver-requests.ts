@@ -1,10 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type AnyRequest, anyRequestBytes, type Filling } from '../../support/any-request.ts';
 import { person } from '../../support/drivers.ts';
 import { gatewayRequest } from '../../support/gateway-requests.ts';
+import { becomes } from '../../support/until.ts';
 import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { type HttpAnswer, httpClient, NoAnswer } from './http-client.ts';
@@ -64,7 +64,8 @@ async function sendAll(run: FigureRun, world: World, count: number) {
     const body = { pickup: place, destination: { lat: 40.7, lng: -74 }, fare: 20 };
     const created = await clients[0]?.request({ method: 'POST', path: '/v1/rides', key: partner, body });
     const { rideId } = JSON.parse(created?.text ?? '');
-    await waitUntilDispatched(rideId);
+    // After a timeout the gateway refuses offers, which is fine too.
+    await becomes(async () => (await rides.countDocuments({ _id: rideId, 'asked.0': { $exists: true } })) > 0, 5_000);
     const problems = await Promise.all(
       requests.map((request, index) => {
         const KEY = drivers[index % drivers.length]?.key ?? '';
@@ -84,15 +85,4 @@ async function sendAll(run: FigureRun, world: World, count: number) {
   if (failed) failures.push(`smallest: ${JSON.stringify(counterexample?.[0]).slice(0, 2_000)}`);
   for (const client of clients) client.close();
   return { seen, failures, sent };
-}
-
-/**
- * Waits until the ride is opened to drivers, at most 5 s. After a timeout the gateway refuses offers, which is fine
- * too.
- */
-async function waitUntilDispatched(rideId: string): Promise<void> {
-  for (const giveUpAt = Date.now() + 5_000; Date.now() < giveUpAt; await setTimeout(10)) {
-    const ride = await rides.findOne({ _id: rideId }, { projection: { asked: 1 } });
-    if ((ride?.asked ?? []).length > 0) return;
-  }
 }

@@ -41,7 +41,7 @@ export function requestText({ method = 'GET', path, key, headers = {}, body }: H
   return `${lines.join('\r\n')}\r\n\r\n${text ?? ''}`;
 }
 
-/** One keep-alive connection, for one request at a time. It opens, or reopens, when it is used. */
+/** One keep-alive connection, for one request at a time, or a pool of them. It opens, or reopens, when it is used. */
 export interface HttpConnection {
   /**
    * Rejects with NoAnswer if the request was sent but the connection ended before the answer, and with the socket's own
@@ -126,19 +126,33 @@ function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' |
   return bytes.length > wholeBytes ? 'wrong' : { status, head, text: bytes.toString('utf8', headEnd + 4) };
 }
 
-/** A pool of `size` connections to one address. A request uses the most recently freed one, or waits for one. */
-export function httpClient(url: string, size: number): Pick<HttpConnection, 'send' | 'request' | 'close'> {
-  const connections = Array.from({ length: size }, () => httpConnection(url));
-  const free = [...connections];
+/**
+ * A pool of at most `size` connections to one address. A request uses the most recently freed one, or a new one, or waits
+ * for one.
+ */
+export function httpClient(url: string, size = Number.POSITIVE_INFINITY): HttpConnection {
+  const connections: HttpConnection[] = [];
+  const free: HttpConnection[] = [];
   const waiting: ((connection: HttpConnection) => void)[] = [];
 
+  function opened(): HttpConnection {
+    const connection = httpConnection(url);
+    connections.push(connection);
+    return connection;
+  }
+  function next(): HttpConnection | Promise<HttpConnection> {
+    const known = free.pop();
+    if (known) return known;
+    return connections.length < size ? opened() : new Promise((resolve) => waiting.push(resolve));
+  }
+
   async function send(bytes: string | Buffer, options?: { isHead?: boolean }): Promise<HttpAnswer> {
-    const connection = free.pop() ?? (await new Promise<HttpConnection>((resolve) => waiting.push(resolve)));
+    const connection = await next();
     try {
       return await connection.send(bytes, options);
     } finally {
-      const next = waiting.shift();
-      if (next) next(connection);
+      const waiter = waiting.shift();
+      if (waiter) waiter(connection);
       else free.push(connection);
     }
   }

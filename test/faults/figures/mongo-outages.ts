@@ -4,7 +4,7 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, makeFault } from '../rounds/arena.ts';
+import { type Arena, takeAway } from '../rounds/arena.ts';
 import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const answeredWithinMs = 3_000;
@@ -12,10 +12,10 @@ const normalWithinMs = 5_000;
 
 /** Kinds of outages of MongoDB, with their shortest and longest duration in ms. */
 const outages = {
-  'killed and started at once': [0, 0],
-  'killed, and away for a while': [500, 5_000],
-  'away for 30 s': [30_000, 30_000],
-  hung: [1_000, 10_000],
+  'killed and started at once': ['killed', 0, 0],
+  'killed, and away for a while': ['killed', 500, 5_000],
+  'away for 30 s': ['stopped', 30_000, 30_000],
+  hung: ['hung', 1_000, 10_000],
 } as const;
 type Outage = keyof typeof outages;
 
@@ -77,15 +77,8 @@ function sinceReturn(faults: readonly Fault[], at: number): number {
 }
 
 async function outage(arena: Arena, kind: Outage, longestMs: number): Promise<void> {
-  const { mongo } = arena.world;
-  const [leastMs, mostMs] = outages[kind];
+  const [how, leastMs, mostMs] = outages[kind];
   const ms = Math.min(between(arena.random, leastMs, mostMs), longestMs);
   arena.say(`MongoDB ${kind}: ${(ms / 1_000).toFixed(1)} s`);
-  await makeFault(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
-    if (kind === 'hung') mongo.pause();
-    else await (kind === 'away for 30 s' ? mongo.stop() : mongo.kill());
-    await setTimeout(ms);
-    if (kind === 'hung') mongo.resume();
-    else await mongo.start();
-  });
+  await takeAway(arena, 'mongo', how, ms);
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { becomes } from '../../support/until.ts';
 import type { Figure } from '../figure.ts';
 import { seededRandom } from '../random.ts';
 import { inWorld, numbers, runConcurrently, withContext } from './in-world.ts';
@@ -48,9 +49,8 @@ export const races: Figure = {
 
 /** Waits until every bidding time and every simulated trip is over, so that late changes are checked too. */
 async function waitUntilSettled(): Promise<void> {
-  const deadline = Date.now() + biddingTimeoutMs + 30_000;
   const open = { $or: [{ status: 'bidding' as const }, { mode: 'test' as const, nextDueAt: { $exists: true } }] };
-  while ((await rides.countDocuments(open)) > 0 && Date.now() < deadline) await setTimeout(200);
+  await becomes(async () => (await rides.countDocuments(open)) === 0, biddingTimeoutMs + 30_000, 200);
   await setTimeout(500);
 }
 

@@ -2,9 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { rides } from '../../../shared/rides/ride.ts';
 import { creationLog } from '../../support/charges.ts';
+import { becomes } from '../../support/until.ts';
 import type { World } from '../world/world.ts';
 import { createAtOnce, type Part } from './create-at-once.ts';
-import { httpClient } from './http-client.ts';
+import { httpConnection } from './http-client.ts';
 import { sum } from './in-world.ts';
 
 const limit = 30;
@@ -44,7 +45,8 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
     await world.mongo.start();
     await waitUntilServing(world, key);
     const stored = await rides.countDocuments({ keyId });
-    const left = await chargesLeft(redis, log, stored);
+    await becomes(async () => (await redis.zcard(log)) === stored, 10_000, 50);
+    const left = await redis.zcard(log);
     if (left !== stored) violations.push(`${stored} rides are stored, but ${left} are charged after the outage`);
     refunds.push(charged - left);
 
@@ -64,26 +66,12 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
   return { reached, violations };
 }
 
-/** Waits until there are as many charges as stored rides, at most 10 s. Resolves with the number of charges. */
-async function chargesLeft(redis: Redis, log: string, stored: number): Promise<number> {
-  const deadline = performance.now() + 10_000;
-  let left = await redis.zcard(log);
-  while (left !== stored && performance.now() < deadline) {
-    await setTimeout(50);
-    left = await redis.zcard(log);
-  }
-  return left;
-}
-
 /** Waits until every API process is connected to MongoDB again. */
 async function waitUntilServing(world: World, key: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
   for (const { name, url } of world.apis) {
-    const client = httpClient(url, 1);
-    while ((await client.request({ path: '/v1', key })).status !== 200) {
-      if (performance.now() > deadline) throw new Error(`${name} does not serve 10 s after MongoDB returned`);
-      await setTimeout(50);
-    }
-    client.close();
+    const api = httpConnection(url);
+    const serves = async () => (await api.request({ path: '/v1', key })).status === 200;
+    if (!(await becomes(serves, 10_000, 50))) throw new Error(`${name} does not serve 10 s after MongoDB returned`);
+    api.close();
   }
 }

@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, makeFault } from '../rounds/arena.ts';
+import { takeAway } from '../rounds/arena.ts';
 import { measureRedisFaults } from './redis-faults.ts';
 
 const longMs = 60_000;
@@ -20,22 +19,12 @@ export const redisOutages: Figure = {
       pauseMs: 3_000,
       fault(arena, number) {
         const isLong = !run.short && number % 16 === 0;
-        return outage(arena, number, isLong ? longMs : between(arena.random, 1_000, run.short ? 3_000 : 10_000));
+        const ms = isLong ? longMs : between(arena.random, 1_000, run.short ? 3_000 : 10_000);
+        const how = (['stopped', 'killed', 'hung'] as const)[number % 3] ?? 'stopped';
+        run.say(`outage ${number}: Redis ${how} for ${(ms / 1_000).toFixed(1)} s`);
+        return takeAway(arena, 'redis', how, ms);
       },
     });
     return { reached: `${count} outages; ${reached}`, violations };
   },
 };
-
-async function outage(arena: Arena, number: number, ms: number): Promise<void> {
-  const { redis } = arena.world;
-  const kind = (['stopped', 'killed', 'hung'] as const)[number % 3] ?? 'stopped';
-  arena.say(`outage ${number}: Redis ${kind} for ${(ms / 1_000).toFixed(1)} s`);
-  await makeFault(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
-    if (kind === 'hung') redis.pause();
-    else await (kind === 'stopped' ? redis.stop() : redis.kill());
-    await setTimeout(ms);
-    if (kind === 'hung') redis.resume();
-    else await redis.start();
-  });
-}

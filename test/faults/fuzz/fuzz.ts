@@ -28,7 +28,7 @@ export async function fuzz(run: FigureRun & { cases: number }): Promise<FigureRe
       const target = await fuzzTarget(world, ctx);
       const failures = await tryAll(run, target);
       target.close();
-      failures.push(...(await deadProcesses(world)), ...(await storedViolations(target.made, target.refused)));
+      failures.push(...(await deadProcesses(world)), ...(await storedViolations(target)));
       return { target, failures };
     }),
   );

@@ -11,7 +11,7 @@ import { numbers } from '../figures/in-world.ts';
 import type { World } from '../world/world.ts';
 import type { Malformed } from './malformed.ts';
 import { tryMalformed } from './raw-cases.ts';
-import { canaryOf } from './stored.ts';
+import { canaryOf, knownFields } from './stored.ts';
 
 const connections = 50;
 const keyCount = 6;
@@ -26,6 +26,8 @@ export interface Target {
   made: Set<string>;
   /** The canaries of all refused requests. */
   refused: Set<string>;
+  /** The fields that a ride can have. */
+  fields: ReadonlySet<string>;
   /** Prepares a key for the next batch: with a new ride and a reset creation limit. */
   nextBatch(): Promise<NewKey>;
   /** Sends a well-formed request. Resolves with the problem of the answer, if it has one. */
@@ -61,12 +63,14 @@ export async function fuzzTarget(world: World, ctx: Context): Promise<Target> {
     numbers(keyCount).map((n) => world.newKey({ mode: n % 2 ? 'live' : 'test', manner: 'none' })),
   );
   for (const key of keys) for (const status of rideStatuses) await newRide(key, status);
+  const fields = await knownFields();
 
   return {
     tried,
     seen,
     made,
     refused,
+    fields,
     async nextBatch() {
       const key = processOf(keys, batches++);
       // Resets the creation limit; otherwise nearly every creation would be a 429.

@@ -1,4 +1,3 @@
-import type http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
@@ -6,7 +5,7 @@ import { openEventStream } from '../../support/event-stream.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { FleetDriver, World } from '../world/world.ts';
 import type { Pace } from './pace.ts';
-import { type Answer, type RequestOptions, request } from './request.ts';
+import { type Answer, type Connections, type RequestOptions, request } from './request.ts';
 
 type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
@@ -53,7 +52,7 @@ export interface DriverAtWork {
 
 interface Work {
   world: World;
-  agent: http.Agent;
+  connections: Connections;
   driver: FleetDriver;
   place: Point;
   log: { calls: DriverCall[]; sights: Sight[] };
@@ -78,7 +77,7 @@ const nextStep: Partial<Record<RideStatus, Step>> = {
 
 /** Runs one driver of a fleet until the fleet stops. */
 export function driverAtWork(work: Work): DriverAtWork {
-  const { world, agent, driver, place, log, random, stopping } = work;
+  const { world, connections, driver, place, log, random, stopping } = work;
   const { driverId, key } = driver;
   /** Rides for which the driver has decided whether to make an offer. */
   const decided = new Set<string>();
@@ -89,10 +88,10 @@ export function driverAtWork(work: Work): DriverAtWork {
     operation: DriverCall['operation'],
     method: RequestOptions['method'],
     path: string,
-    { body, ...more }: { body?: unknown; rideId?: string; offerId?: string } = {},
+    { body, ...more }: { body?: object; rideId?: string; offerId?: string } = {},
   ): Promise<DriverCall> {
     const api = oneOf(random, world.apis);
-    const answer = await request(agent, { method, url: `${api.url}/drivers/v1${path}`, key, body });
+    const answer = await request(connections, { method, url: `${api.url}/drivers/v1${path}`, key, body });
     const entry = { operation, driverId, api: api.name, ...more, ...answer };
     log.calls.push(entry);
     return entry;

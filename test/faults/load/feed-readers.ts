@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type Answer, newAgent, request } from './request.ts';
+import { type Answer, type Connections, closeAll, request } from './request.ts';
 
 /** One partner that follows the feed of its key, and all events that it received, in order. */
 export interface FeedReader {
@@ -16,7 +16,6 @@ export interface FeedReader {
 }
 
 export interface FeedReaders {
-  readers: FeedReader[];
   /** Reads to the end of each feed and resolves with the readers. Call it when no new events can occur. */
   stop(): Promise<FeedReader[]>;
 }
@@ -29,7 +28,7 @@ const endOfFeedMs = 4_000;
  * polls.
  */
 export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random): FeedReaders {
-  const agent = newAgent();
+  const connections: Connections = new Map();
   let stoppedAt = Number.POSITIVE_INFINITY;
 
   async function follow(reader: FeedReader, key: string): Promise<void> {
@@ -40,7 +39,7 @@ export function startFeedReaders(world: World, keys: readonly NewKey[], random: 
       const limit = 1 + Math.floor(random() * 100);
       const wait = random() < 0.7 ? '&waitSeconds=2' : '';
       const url = `${api.url}/v1/events?limit=${limit}&after=${encodeURIComponent(cursor)}${wait}`;
-      const answer = await request(agent, { method: 'GET', url, key });
+      const answer = await request(connections, { method: 'GET', url, key });
       reader.calls.push({ ...answer, body: answer.body && {}, text: '', api: api.name });
       const page = answer.status === 200 ? answer.body : undefined;
       if (cursor === 'now' && page) reader.beganAt = askedAt + answer.ms;
@@ -57,11 +56,10 @@ export function startFeedReaders(world: World, keys: readonly NewKey[], random: 
   );
   const done = readers.map((reader) => follow(reader, keys.find(({ keyId }) => keyId === reader.keyId)?.key ?? ''));
   return {
-    readers,
     async stop() {
       stoppedAt = Math.min(stoppedAt, Date.now());
       await Promise.all(done);
-      agent.destroy();
+      closeAll(connections);
       return readers;
     },
   };

@@ -8,7 +8,7 @@ import type { Car, FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
 import { type Pace, plannedPace } from './pace.ts';
 import { pickup } from './partners.ts';
-import { newAgent, untilDone } from './request.ts';
+import { type Connections, closeAll, untilDone } from './request.ts';
 
 /** A suspension of a driver. All times are Unix ms, by this machine's clock. */
 export interface Suspension {
@@ -65,7 +65,7 @@ export async function startFleet(
   random: Random,
   { drivers = 14, pauseMs = 500, pace = plannedPace, areConstant = false }: FleetOptions = {},
 ): Promise<Fleet> {
-  const agent = newAgent();
+  const connections: Connections = new Map();
   const records = await Promise.all(
     Array.from({ length: drivers }, (_, index) => world.newDriver(cars[index % cars.length] ?? cars[0])),
   );
@@ -76,7 +76,7 @@ export async function startFleet(
     const place = pointAt(pickup, distancesKm[index % distancesKm.length] ?? 1, between(random, 0, 360));
     return driverAtWork({
       world,
-      agent,
+      connections,
       driver,
       place,
       log,
@@ -97,7 +97,7 @@ export async function startFleet(
       stopping.abort();
       await operator;
       await Promise.all(atWork.map(({ done }) => done));
-      agent.destroy();
+      closeAll(connections);
       return log;
     },
   };

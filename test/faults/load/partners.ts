@@ -6,7 +6,7 @@ import { laterLeadMs } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Pace, plannedPace } from './pace.ts';
-import { type Call, type More, newAgent, request } from './request.ts';
+import { type Call, type Connections, closeAll, type More, request } from './request.ts';
 import { liveWays, testWays, type Way } from './side-ways.ts';
 
 export interface Partners {
@@ -60,7 +60,7 @@ export function startPartners(
     pace = plannedPace,
   }: PartnersOptions = {},
 ): Partners {
-  const agent = newAgent();
+  const connections: Connections = new Map();
   const journal: Call[] = [];
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
@@ -74,9 +74,9 @@ export function startPartners(
     const api = oneOf(random, world.apis);
     const { operation, offerId, fare } = asked;
     const method = operation === 'retrieve' || operation === 'offers' ? 'GET' : 'POST';
-    const { headers, body = fare !== undefined ? { fare } : offerId && { offerId } } = more;
+    const { headers, body = fare !== undefined ? { fare } : offerId ? { offerId } : undefined } = more;
     const url = `${api.url}${pathOf(asked)}`;
-    const answer = await request(agent, { method, url, key: key.key, headers, body });
+    const answer = await request(connections, { method, url, key: key.key, headers, body });
     const entry: Call = { ...asked, keyId: key.keyId, api: api.name, ...answer };
     entry.rideId ??= entry.body?.rideId;
     journal.push(entry);
@@ -156,7 +156,7 @@ export function startPartners(
       stopped = true;
       await starting;
       await Promise.all(inUse);
-      agent.destroy();
+      closeAll(connections);
       return journal;
     },
   };

@@ -173,13 +173,9 @@ export async function makeTurnsDue(world: RedisServers): Promise<void> {
 }
 
 /** Repeatedly adds old rides and makes the sums and the retention due. Ignores failures, which faults cause. */
-export async function keepAdding(
-  world: PastWorld & RedisServers,
-  stopping: AbortSignal,
-  everyMs = 15_000,
-): Promise<void> {
+export async function keepAdding(world: PastWorld & RedisServers, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
-    await setTimeout(everyMs, undefined, { signal: stopping }).catch(() => {});
+    await setTimeout(15_000, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return;
     await addPast(world).catch(() => {});
     await makeTurnsDue(world).catch(() => {});

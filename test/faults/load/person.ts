@@ -58,13 +58,11 @@ export interface PressWish extends Pick<Press, 'button' | 'effect' | 'about'> {
 
 /** A person with a browser. */
 export interface Person {
-  accountId: string;
   /**
    * Loads the page of a form. Each call of the returned function sends the form; two concurrent calls are a double
    * click.
    */
   open(wish: PressWish): Promise<() => Promise<Press>>;
-  press(wish: PressWish): Promise<Press>;
 }
 
 const patienceMs = 15_000;
@@ -154,5 +152,5 @@ export function newPerson(
     const hidden = await hiddenFields(wish, Date.now() + giveUpAfterMs);
     return () => sendUntilAnswered(wish, hidden);
   }
-  return { accountId, open, press: async (wish) => (await open(wish))() };
+  return { open };
 }

@@ -1,13 +1,13 @@
-import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
+import { type HttpConnection, httpClient } from '../figures/http-client.ts';
 
 export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   key: string;
   headers?: Record<string, string>;
-  body?: unknown;
+  body?: object;
 }
 
 export interface Answer {
@@ -51,58 +51,31 @@ export type ManualStep = 'open' | 'offer' | 'withdraw' | 'arrive' | 'start' | 'c
 /** The headers and body of a call. */
 export interface More {
   headers?: Record<string, string>;
-  body?: unknown;
+  body?: object;
 }
 
-/** Time limit of the client. The checker's own limit is much shorter. */
-const patienceMs = 20_000;
+/** The connections of some partners or drivers, by the address of an API process. */
+export type Connections = Map<string, HttpConnection>;
 
-/**
- * An agent that keeps connections open. It closes idle ones before the API does, which is after 30 s: a request that is
- * sent in the moment in which the API closes its connection gets no answer.
- */
-export const newAgent = (): http.Agent => new http.Agent({ keepAlive: true, timeout: patienceMs });
+export function closeAll(connections: Connections): void {
+  for (const connection of connections.values()) connection.close();
+}
 
 /** Makes one request of a partner or a driver. Never rejects, because a missing answer is evidence too. */
-export async function request(agent: http.Agent, asked: RequestOptions): Promise<Answer> {
+export async function request(connections: Connections, asked: RequestOptions): Promise<Answer> {
+  const { method, url, key, headers, body } = asked;
+  const { origin, pathname, search } = new URL(url);
+  const client = connections.get(origin) ?? httpClient(origin);
+  connections.set(origin, client);
   const at = Date.now();
-  const answer = await answerTo(agent, asked);
+  const answer = await client.request({ method, path: pathname + search, key, headers, body }).then(
+    ({ status, head, text }) => {
+      const isReplay = /^x-service-replayed: true\r?$/im.test(head);
+      return { status, text, body: parseJson(text), ...(isReplay && { isReplay }) };
+    },
+    (error: Error) => ({ status: 0, text: error.message }),
+  );
   return { ...answer, at, ms: Date.now() - at };
-}
-
-function answerTo(
-  agent: http.Agent,
-  { method, url, key, headers, body }: RequestOptions,
-): Promise<Pick<Answer, 'status' | 'body' | 'text' | 'isReplay'>> {
-  const content = body === undefined ? undefined : JSON.stringify(body);
-  return new Promise((resolve) => {
-    const fail = (error: Error) => resolve({ status: 0, text: error.message });
-    const sent = http.request(
-      url,
-      {
-        method,
-        agent,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(content && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
-          ...headers,
-        },
-      },
-      async (response) => {
-        try {
-          let text = '';
-          for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          const isReplay = response.headers['x-service-replayed'] === 'true';
-          resolve({ status: response.statusCode ?? 0, text, body: parseJson(text), ...(isReplay && { isReplay }) });
-        } catch (error) {
-          fail(error as Error);
-        }
-      },
-    );
-    sent.setTimeout(patienceMs, () => sent.destroy(new Error(`no answer within ${patienceMs} ms`)));
-    sent.on('error', fail);
-    sent.end(content);
-  });
 }
 
 /** Repeats a change that this process makes itself, while MongoDB is down. */

@@ -31,6 +31,23 @@ export async function makeFault<T>(
   return result;
 }
 
+/** Takes MongoDB or Redis away for `ms`. */
+export async function takeAway(
+  arena: Arena,
+  hit: 'mongo' | 'redis',
+  how: 'stopped' | 'killed' | 'hung',
+  ms: number,
+): Promise<void> {
+  const server = arena.world[hit];
+  await makeFault(arena, { what: `${hit === 'mongo' ? 'MongoDB' : 'Redis'} ${how}`, hit }, async () => {
+    if (how === 'hung') server.pause();
+    else await (how === 'stopped' ? server.stop() : server.kill());
+    await setTimeout(ms);
+    if (how === 'hung') server.resume();
+    else await server.start();
+  });
+}
+
 /** A random duration in ms, not longer than the run allows. */
 export const randomMs = ({ random, longestMs }: Arena, leastMs: number, mostMs: number): number =>
   Math.min(between(random, leastMs, mostMs), longestMs);

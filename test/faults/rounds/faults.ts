@@ -3,12 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { oneOf } from '../random.ts';
-import { type Arena, makeFault, randomMs } from './arena.ts';
+import { type Arena, makeFault, randomMs, takeAway } from './arena.ts';
 import { allKills, killAll, killCycle } from './kills.ts';
 import { restartInTurn, scale } from './restarts.ts';
 
 /** The fault of one round. Resolves when everything works again. */
-export type RoundFault = (arena: Arena) => Promise<unknown>;
+type RoundFault = (arena: Arena) => Promise<unknown>;
 
 const hourMs = 3_600_000;
 
@@ -16,22 +16,16 @@ async function killAtPlaces(arena: Arena): Promise<void> {
   for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
 }
 
-const killMongo: RoundFault = (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill());
+const killMongo: RoundFault = (arena) => takeAway(arena, 'mongo', 'killed', 0);
 
 /** All kinds of faults, by the name that a run prints. */
 export const roundFaults: Record<string, RoundFault> = {
   'a process killed at a place of its work': killAtPlaces,
   'everything killed at once': killAll,
   'a worker stopped and continued': (arena) => pauseWorker(arena, randomMs(arena, 13_000, 20_000)),
-  'Redis stopped': (arena) => redisAway(arena, randomMs(arena, 1_000, 60_000), () => arena.world.redis.stop()),
-  'Redis killed': (arena) => redisAway(arena, randomMs(arena, 1_000, 10_000), () => arena.world.redis.kill()),
-  'Redis hung': async (arena) => {
-    await makeFault(arena, { what: 'Redis hung', hit: 'redis' }, async () => {
-      arena.world.redis.pause();
-      await setTimeout(randomMs(arena, 1_000, 10_000));
-      arena.world.redis.resume();
-    });
-  },
+  'Redis stopped': (arena) => takeAway(arena, 'redis', 'stopped', randomMs(arena, 1_000, 60_000)),
+  'Redis killed': (arena) => takeAway(arena, 'redis', 'killed', randomMs(arena, 1_000, 10_000)),
+  'Redis hung': (arena) => takeAway(arena, 'redis', 'hung', randomMs(arena, 1_000, 10_000)),
   'Redis emptied': (arena) => emptyRedis(arena),
   'Redis emptied repeatedly': async (arena) => {
     for (let time = 0; time < 5; time++) {
@@ -40,24 +34,20 @@ export const roundFaults: Record<string, RoundFault> = {
     }
   },
   'Redis restarted with a truncated AOF': (arena) =>
-    redisAway(arena, randomMs(arena, 500, 3_000), async () => {
+    makeFault(arena, { what: 'Redis killed', hit: 'redis' }, async () => {
       await arena.world.redis.kill();
       await truncateAof(arena);
+      await setTimeout(randomMs(arena, 500, 3_000));
+      await arena.world.redis.start();
     }),
   'MongoDB killed': killMongo,
   'MongoDB killed under load, twice': async (arena) => {
-    await mongoAway(arena, 0, () => arena.world.mongo.kill());
+    await killMongo(arena);
     await setTimeout(1_000);
-    await mongoAway(arena, randomMs(arena, 500, 3_000), () => arena.world.mongo.kill());
+    await takeAway(arena, 'mongo', 'killed', randomMs(arena, 500, 3_000));
   },
-  'MongoDB away': (arena) => mongoAway(arena, randomMs(arena, 5_000, 30_000), () => arena.world.mongo.stop()),
-  'MongoDB hung': async (arena) => {
-    await makeFault(arena, { what: 'MongoDB hung', hit: 'mongo' }, async () => {
-      arena.world.mongo.pause();
-      await setTimeout(randomMs(arena, 1_000, 10_000));
-      arena.world.mongo.resume();
-    });
-  },
+  'MongoDB away': (arena) => takeAway(arena, 'mongo', 'stopped', randomMs(arena, 5_000, 30_000)),
+  'MongoDB hung': (arena) => takeAway(arena, 'mongo', 'hung', randomMs(arena, 1_000, 10_000)),
   "a worker's clock an hour ahead": (arena) => wrongClock(arena, hourMs),
   "a worker's clock an hour behind": (arena) => wrongClock(arena, -hourMs),
   'the mail server away': ({ world }) => world.mail.away(() => setTimeout(8_000)),
@@ -95,22 +85,6 @@ async function pauseWorker(arena: Arena, ms: number): Promise<void> {
     victim.signal('SIGSTOP');
     await setTimeout(ms);
     victim.signal('SIGCONT');
-  });
-}
-
-export async function redisAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
-  await makeFault(arena, { what: 'Redis away', hit: 'redis' }, async () => {
-    await end();
-    await setTimeout(ms);
-    await arena.world.redis.start();
-  });
-}
-
-export async function mongoAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
-  await makeFault(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
-    await end();
-    await setTimeout(ms);
-    await arena.world.mongo.start();
   });
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PoolName } from '../../../shared/base/queues.ts';
+import { until } from '../../support/until.ts';
 import type { WorldProcess } from '../world/world.ts';
 import type { Arena } from './arena.ts';
 
@@ -30,7 +31,7 @@ async function replace(arena: Arena, old: WorldProcess): Promise<number> {
   const { apis, newProcess } = arena.world;
   const fresh = await newProcess('api');
   await fresh.start();
-  while (!(await isReady(fresh.url))) await setTimeout(50);
+  await until(() => isReady(fresh.url), 50);
   apis.splice(apis.indexOf(old), 1, fresh);
   return remove(arena, old);
 }

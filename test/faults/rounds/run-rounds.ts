@@ -132,7 +132,7 @@ export async function runUnderFaults({
     await fleet?.stop();
     // The evidence is needed to find the cause of a violation.
     if (isKept) await keepEvidence(world, evidence, violations, run.say);
-    await world.stop({ keep: isKept });
+    await world.stop();
   }
 }
 
@@ -142,15 +142,17 @@ async function keepEvidence(
   violations: readonly string[],
   say: FigureRun['say'],
 ): Promise<void> {
-  await fs.writeFile(path.join(world.logDir, 'violations.txt'), violations.join('\n'));
-  const file = path.join(world.logDir, 'evidence.json');
+  // The temporary files of the run are removed at its end.
+  const folder = path.resolve('.cache', path.basename(path.dirname(world.logDir)));
+  await fs.cp(world.logDir, folder, { recursive: true });
+  await fs.writeFile(path.join(folder, 'violations.txt'), violations.join('\n'));
   const { rides, receipts, journal, faults, standstills, fleet, beside } = evidence ?? {};
   const { calls, sights, suspensions } = fleet ?? {};
   const { feeds, presses, attempts, asked, mails } = beside ?? {};
   const besides = { feeds, presses, attempts, asked, mails };
   const kept = { rides, receipts, journal, faults, standstills, calls, sights, suspensions, ...besides };
-  await fs.writeFile(file, JSON.stringify(kept));
-  say(`evidence and logs: ${world.logDir}`);
+  await fs.writeFile(path.join(folder, 'evidence.json'), JSON.stringify(kept));
+  say(`evidence and logs: ${folder}`);
 }
 
 /** Creates keys with all kinds of receivers. Most of them answer immediately. */

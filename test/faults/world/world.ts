@@ -21,6 +21,7 @@ import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
+import { becomes } from '../../support/until.ts';
 import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
 import { startInterruptible } from './interruptible.ts';
@@ -94,8 +95,8 @@ export interface World {
    * that have.
    */
   quiet(maxMs: number): Promise<number>;
-  /** Stops everything and deletes the folder, unless `keep`. Resolves with how and when each process ended. */
-  stop(options?: { keep?: boolean }): Promise<{ name: string; how: string; ms: number }[]>;
+  /** Stops everything and deletes the folder. */
+  stop(): Promise<void>;
 }
 
 const clockShifter = path.join(import.meta.dirname, 'shifted-clock.ts');
@@ -226,18 +227,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     shiftedWorkers: (name, shiftMs) => createProcess('bidding', name, poolNames, shiftMs),
     async quiet(maxMs) {
-      const deadline = Date.now() + maxMs;
-      for (;;) {
-        const left = await countOpenWork(past.keyIds);
-        if (left === 0 || Date.now() > deadline) return left;
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
+      const left = () => countOpenWork(past.keyIds);
+      return (await becomes(async () => (await left()) === 0, maxMs, 200)) ? 0 : left();
     },
-    async stop({ keep = false } = {}) {
+    async stop() {
       const running = [...apis, ...workers].filter((process) => process.isRunning);
-      const ends = await Promise.all(
-        running.map(async (process) => ({ name: process.name, ...(await process.stop()) })),
-      );
+      await Promise.all(running.map((process) => process.stop()));
       for (const { wires } of [...apis, ...workers]) wires?.close();
       receivers.close();
       await mail.close();
@@ -245,14 +240,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await (redisGroup ?? redis).stop();
       await replicaSet?.close();
       await ('close' in mongo ? (mongo as SteppableMongo).close() : mongo.stop());
-      if (!keep) await fs.rm(folder, { recursive: true, force: true });
-      return ends;
+      await fs.rm(folder, { recursive: true, force: true });
     },
   };
   const starts = await Promise.allSettled([...apis, ...workers].map((process) => process.start()));
   const failed = starts.find((start) => start.status === 'rejected');
   if (failed) {
-    await world.stop({ keep: true });
+    await world.stop();
     throw failed.reason;
   }
   return world;

@@ -38,7 +38,7 @@ export function serviceProcesses(logDir: string): ServiceProcesses {
       const [, file = '', ...args] = command;
       const running = serviceProcess({
         name,
-        script: file.replace(/^dist\/|\.js$/g, '') as 'api/main' | 'workers/main',
+        script: file.replace(/^dist\/|\.js$/g, ''),
         // The version that a link names when the process starts.
         build: path.join(await fs.realpath(folder), 'dist'),
         args,
