@@ -186,6 +186,14 @@ describe('the search terms of a ride', () => {
     });
   }
 
+  it('a reference that is searched as a phone number is found as one, and a shorter one is found as it is', () => {
+    for (const reference of [' 0001234 ', '415 2233', 'BK 0004711']) {
+      expect(terms({ reference }), reference).to.include.members(searchWords(reference.replace('BK', '')));
+    }
+    expect(searchWords('0001234')).to.deep.equal(['1234']);
+    expect(terms({ reference: '0012' })).to.deep.equal(['0012']);
+  });
+
   it('squeezed leaves letters and digits of any script', () => {
     expect([squeezed('Ünï-9 東京!'), squeezed()]).to.deep.equal(['uni9東京', '']);
   });
