@@ -95,7 +95,7 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
   return { state: 'again', reason: attempt.reason };
 }
 
-/** True if a later message to the person is stored: nobody is told of a driver after the cancellation. */
+/** True if a later message to this person is stored: then the earlier one would only confuse. */
 async function isOutdated({ rideId, person, kind }: MessageRow): Promise<boolean> {
   const later = messageKinds.slice(messageKinds.indexOf(kind) + 1);
   return (await messages.findOne({ rideId, person, kind: { $in: later } }, { projection: { _id: 1 } })) !== null;

@@ -5,12 +5,13 @@ import { isDuplicate } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { endpointsOf } from '../keys/endpoints.ts';
 import { timeOf } from '../rides/events.ts';
+import { bringNamedSuccessors } from '../rides/rebid.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
 import { type AttemptRecord, attempts, eventFields, waitingUntil } from './attempts.ts';
 
-/** What the copies of an event have in common. */
+/** An event as each of its copies has it. */
 type CopiedEvent = Pick<AttemptRecord, 'event' | 'rideStatus' | 'seq' | 'at' | 'offerId' | 'body' | 'requestId'> & {
   eventId: string;
 };
@@ -19,7 +20,6 @@ type CopiedEvent = Pick<AttemptRecord, 'event' | 'rideStatus' | 'seq' | 'at' | '
 export const requestIdOf = ({ origin }: Pick<Ride, 'origin'>, { requestId }: RideEvent): string | undefined =>
   requestId ?? origin?.requestId;
 
-/** What the copies of a ride's event have in common. */
 export function copiedEvent(ride: Pick<Ride, '_id' | 'origin'>, event: RideEvent): CopiedEvent {
   const requestId = requestIdOf(ride, event);
   return {
@@ -32,7 +32,8 @@ export function copiedEvent(ride: Pick<Ride, '_id' | 'origin'>, event: RideEvent
 
 /**
  * Stores the attempts of events of a ride for the further endpoints that want them, and adds the jobs of those that are
- * next. Idempotent: the id of a copy names the event and the endpoint, so a repeat stores nothing again. Throws if MongoDB refuses one.
+ * next. Idempotent: the id of a copy names the event and the endpoint, so a repeat stores nothing again. Throws if
+ * MongoDB refuses one.
  */
 export async function storeCopies(
   ctx: Context,
@@ -76,17 +77,21 @@ type UnsettledRide = Pick<Ride, '_id' | keyof typeof unsettledFields>;
  * Stores the copies of all events of a ride that are not settled, in order, so that no further endpoint waits until the
  * default URL has had the earlier ones. Stores nothing for a held ride. Throws like `storeCopies`.
  */
-export async function copyUnsettled(ctx: Context, { rideId, keyId }: { rideId: string; keyId: string }): Promise<void> {
-  if ((await endpointsOf(keyId)).length === 0) return;
+export async function copyUnsettled(ctx: Context, rideId: string): Promise<void> {
   const ride = await rides.findOne<UnsettledRide>(
     { _id: rideId, heldAt: { $exists: false } },
     // Only what no failover can roll back may be sent.
     { ...committedReads(), projection: unsettledFields },
   );
-  if (ride)
-    await storeCopies(
-      ctx,
-      ride,
-      ride.events.map((event) => copiedEvent(ride, event)),
-    );
+  if (!ride) return;
+  const { events } = ride;
+  await bringNamedSuccessors(
+    ctx,
+    events.map((event) => ({ rideId, event })),
+  );
+  await storeCopies(
+    ctx,
+    ride,
+    events.map((event) => copiedEvent(ride, event)),
+  );
 }

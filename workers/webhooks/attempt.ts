@@ -45,6 +45,10 @@ export function prefetchSettings(ctx: Context, to: Destination): () => Promise<S
   };
 }
 
+/** False only if the key surely has no further endpoints. */
+export const mayHaveEndpoints = (settings: SettingsOrOutcome): boolean =>
+  'outcome' in settings || settings.hasEndpoints === true;
+
 async function readSettings(ctx: Context, to: Destination): Promise<SettingsOrOutcome> {
   const askedAt = readClocks();
   try {

@@ -10,7 +10,7 @@ import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { copiedEvent, requestIdOf, storeCopies } from '../../shared/webhooks/copies-of-event.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
-import { attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
+import { attempt, mayHaveEndpoints, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
@@ -77,7 +77,7 @@ export async function storeCopiesOf(
   { ride, event }: ClaimedEvent,
   settings: SettingsOrOutcome,
 ): Promise<void> {
-  if ('outcome' in settings || settings.hasEndpoints) await storeCopies(ctx, ride, [copiedEvent(ride, event)]);
+  if (mayHaveEndpoints(settings)) await storeCopies(ctx, ride, [copiedEvent(ride, event)]);
 }
 
 /** True for the second event of a ride in the test scenario `duplicate_event`, which is sent twice. */
