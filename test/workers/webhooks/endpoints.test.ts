@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newEndpointId } from '../../../shared/base/ids.ts';
+import { newEndpointId, newRideId } from '../../../shared/base/ids.ts';
 import type { AttemptJob, DeliveryJob } from '../../../shared/base/queues.ts';
 import type { SentEvent } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../../shared/keys/manage-endpoints.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { copyUnsettled } from '../../../shared/webhooks/copies-of-event.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
@@ -170,6 +171,17 @@ describe('copies of events for further endpoints', () => {
     expect(await copied(slow)).to.deep.equal([1]);
     for (const rideId of [behind, slow]) await runAll(rideId);
     expect([sequences('/first'), sequences('/second')]).to.deep.equal([[], [1, 2, 3, 1]]);
+  });
+
+  it('a copy of an event that names the next ride is stored only once that ride exists', async () => {
+    const rideId = await rideOf(await keyWith(['ride.status']), 2);
+    const next = newRideId(Date.now());
+    const timers = [{ name: 'rebid' as const, dueAt: new Date() }];
+    const owed = { status: 'cancelled' as const, nextRideId: next, timers, 'events.1.replacedBy': next };
+    await rides.updateOne({ _id: rideId }, { $set: owed });
+    await copyUnsettled(ctx, rideId);
+    expect(await rides.countDocuments({ _id: next, replaces: rideId })).to.equal(1);
+    expect((await copiesOf(rideId)).map(({ seq }) => seq)).to.include(2);
   });
 
   it('a copy without a job gets one from the sweeper, one for each endpoint', async () => {
