@@ -146,8 +146,8 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 }
 
 /**
- * Long polling: waits and reads again, until `isEnough` returns true or the time is over. `again` also authenticates
- * again, so that a key that is revoked during the wait sees nothing.
+ * Long polling: waits and reads again, until `isEnough` returns true or the wait is over. `again` also authenticates
+ * again, so that a key that is revoked during the wait gets a 401, also without events (contract, section 10.3).
  */
 export async function waitFor<Result>(
   { method }: RequestContext,
@@ -161,8 +161,10 @@ export async function waitFor<Result>(
   const until = performance.now() + (method === 'HEAD' ? 0 : waitSeconds * 1_000);
   while (!isEnough(result)) {
     const left = until - performance.now();
-    if (left <= 0 || !(await wait(left, result))) break;
+    if (left <= 0) break;
+    const isWoken = await wait(left, result);
     result = await again();
+    if (!isWoken) break;
   }
   return result;
 }

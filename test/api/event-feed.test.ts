@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
@@ -179,6 +180,16 @@ describe('reading events', () => {
     ]);
     expect(ofRide.body).to.deep.equal({ rideId, events: [], resends: [] });
     expect(ofKey.body.events).to.deep.equal([]);
+  });
+
+  it('a long poll without events answers 401 if its key was revoked while it waited', async () => {
+    const rideId = await ride(1);
+    const polls = [`/rides/${rideId}/events?after=1`, '/events?after=now'].map((path) =>
+      partner.get(`${path}&waitSeconds=2`),
+    );
+    await until(async () => (await pollsWaiting.get()).values[0]?.value === 2);
+    await revokeKey(partner.keyId, 'anyone');
+    expect((await Promise.all(polls)).map(({ status }) => status)).to.deep.equal([401, 401]);
   });
 
   it('a HEAD does not wait for events, nor does a client that has closed its side of the connection', async () => {
