@@ -97,10 +97,11 @@ export const listWebhookEndpoints: PartnerOperation<'GET'> = {
 
 const newEndpoint = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>) =>
   bodySchema<{ url: string; events: SentEvent[] }>('NewWebhookEndpoint', {
-    url: targetUrl(config).required().description('Where to send the events. HTTPS, to a public address.'),
+    url: targetUrl(config).empty().required().description('Where to send the events. HTTPS, to a public address.'),
     events: Joi.array()
       .items(Joi.valid(...sentEvents).meta({ openapi: { title: 'SentEvent' } }))
       .unique()
+      .empty(null)
       .default([...contractEvents])
       .description('The events to send. Default, also for an empty list: `offer.received` and `ride.status`.'),
   });

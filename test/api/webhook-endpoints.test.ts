@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { auditOf } from '../../shared/accounts/audit.ts';
 import { eventId, withdrawnEventId } from '../../shared/base/ids.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
@@ -12,6 +13,7 @@ import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts'
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { isSignedWith } from '../support/deliveries.ts';
+import { documentedSchemas } from '../support/documented.ts';
 import { useReceiver } from '../support/receiver.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
@@ -69,6 +71,15 @@ describe('/webhook-endpoints', () => {
     const other = await api.partner();
     expect((await other.get('/webhook-endpoints')).body).to.deep.equal({ endpoints: [] });
     expect((await remove(body.endpointId, other)).status).to.equal(404);
+  });
+
+  it('null counts as absent: for events it is the default, and a URL is required', async () => {
+    const url = `${receiver.origin}/second`;
+    const { status, body } = await partner.post('/webhook-endpoints', { url, events: null });
+    expect([status, body.events]).to.deep.equal([201, ['offer.received', 'ride.status']]);
+    expect((await partner.post('/webhook-endpoints', { url: null })).status).to.equal(400);
+    const { properties = {} } = documentedSchemas.NewWebhookEndpoint as JsonSchema;
+    expect([properties.url?.type, properties.events?.type]).to.deep.equal(['string', ['array', 'null']]);
   });
 
   it('offer.withdrawn goes only to the endpoint that asks for it, and not into the feed', async () => {

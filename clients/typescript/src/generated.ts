@@ -763,9 +763,9 @@ export type WebhookEndpointList = {
 
 export type NewWebhookEndpoint = {
   /** Where to send the events. HTTPS, to a public address. */
-  url: string | null;
+  url: string;
   /** The events to send. Default, also for an empty list: `offer.received` and `ride.status`. */
-  events?: Array<SentEvent>;
+  events?: Array<SentEvent> | null;
 };
 
 export type WebhookEndpointAdded = {

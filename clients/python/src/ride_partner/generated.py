@@ -990,12 +990,12 @@ class WebhookEndpointList(TypedDict):
 
 
 class _NewWebhookEndpoint(TypedDict):
-    url: Optional[str]
+    url: str
     """Where to send the events. HTTPS, to a public address."""
 
 
 class NewWebhookEndpoint(_NewWebhookEndpoint, total=False):
-    events: List[SentEvent]
+    events: Optional[List[SentEvent]]
     """The events to send. Default, also for an empty list: `offer.received` and `ride.status`."""
 
 
