@@ -205,4 +205,16 @@ describe('the pages of rides and deliveries', () => {
     await page.getByText('The driver cancelled').waitFor();
     expect(page.complaints).to.deep.equal([]);
   });
+
+  it('the overview is kept up to date after a moment in which the service cannot answer', async () => {
+    const visitor = await signedIn(api);
+    const { rideId } = await visitor.rideIn('driver_arriving');
+    const page = await openAs(visitor, `${api.url}/dashboard`);
+    const status = (text: string) => page.locator('#under-way .pill', { hasText: text }).waitFor();
+    await status('driver arriving');
+    const unavailable = { status: 503, contentType: 'text/html', body: '<h1>Not available</h1>' };
+    await page.route(`${api.url}/dashboard`, (route) => route.fulfill(unavailable), { times: 1 });
+    await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
+    await status('arrived');
+  });
 });

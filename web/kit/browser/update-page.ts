@@ -4,11 +4,12 @@ import { patch } from './patch.ts';
 /**
  * Fetches a page of the dashboard and updates the current page to equal it. Unchanged parts keep the focus, a selection
  * and typed text. Resolves with false, and changes nothing, if the answer is another page, such as the sign-in page.
- * `isWanted` is asked before the update.
+ * Rejects if the service cannot answer. `isWanted` is asked before the update.
  */
 export async function updatePage(url: string, isWanted = (): boolean => true): Promise<boolean> {
   const answer = await fetch(url, { headers: { accept: 'text/html' } });
-  const isPage = answer.headers.get('content-type')?.startsWith('text/html') && answer.status < 500;
+  if (answer.status >= 500) throw new Error(`status ${answer.status}`);
+  const isPage = answer.headers.get('content-type')?.startsWith('text/html');
   if (answer.redirected || !isPage) return false;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   if (!isWanted()) return true;
