@@ -8,15 +8,17 @@ export const isId = (text: string): boolean => /^(ride|evt|att)_\w+$/.test(text)
 
 /** The path of the page for this ride, event or attempt id; null if the account has none with this id. */
 export async function pathOfId(id: string, owner: AccountOwner): Promise<string | null> {
-  const [, rideKey, seq] = /^evt_(\w+)_(\d+)$/.exec(id) ?? [];
-  const rideId = rideKey ? `ride_${rideKey}` : id;
-  if (rideId.startsWith('ride_')) {
-    const ride = await rideOf(rideId, owner);
+  const [, of, part = ''] = /^evt_((?:att_)?[0-9A-Za-z]+)_(\d+|offer_[0-9A-Za-z]+)$/.exec(id) ?? [];
+  // The id of a test event names its attempt, that of any other event its ride.
+  const named = of?.replace(/^(?!att_)/, 'ride_') ?? id;
+  if (named.startsWith('ride_')) {
+    const ride = await rideOf(named, owner);
     if (!ride) return null;
-    return seq ? entryPath(rideId, `delivery-${seq}`) : ridePath(rideId);
+    if (!part) return ridePath(named);
+    return entryPath(named, `${part.startsWith('offer_') ? 'withdrawn' : 'delivery'}-${part}`);
   }
   try {
-    return attemptPath((await attemptOf(id, owner))._id);
+    return attemptPath((await attemptOf(named, owner))._id);
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') return null;
     throw error;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventId } from '../../../shared/base/ids.ts';
+import { eventId, withdrawnEventId } from '../../../shared/base/ids.ts';
 import { moneyText, shortId } from '../../../web/kit/facts.tsx';
 import { timeIn } from '../../../web/kit/lists.tsx';
 import { storedAttempts } from '../../support/attempts.ts';
@@ -134,7 +134,10 @@ describe("the dashboard's list of rides", () => {
     for (const [id, expected] of [
       [` ${rideId} `, path],
       [eventId(rideId, 3), `${path}?entry=delivery-3#detail`],
+      [withdrawnEventId(rideId, 'offer_1a2B'), `${path}?entry=withdrawn-offer_1a2B#detail`],
       [attemptId, `/dashboard/deliveries/${attemptId}`],
+      // Of a test event.
+      [eventId(attemptId, 1), `/dashboard/deliveries/${attemptId}`],
     ] as const) {
       for (const field of ['q', 'id']) {
         const query = `/dashboard/rides?${field}=${encodeURIComponent(id)}`;
