@@ -2,7 +2,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { derivedEndpointId } from '../../shared/base/ids.ts';
 import type { SentEvent } from '../../shared/base/terms.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import { type EndpointFacts, maxEndpoints } from '../../shared/keys/endpoints.ts';
+import { type EndpointFacts, endpointsOf, maxEndpoints } from '../../shared/keys/endpoints.ts';
 import { addEndpoint, deleteEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
@@ -79,8 +79,11 @@ export const deleteForm = form({
   async act(request, _, { _id: keyId }: KeyFacts) {
     const { owner, param, sent } = request;
     const endpointId = param('endpointId');
-    await deleteEndpoint({ endpointId, keyId, ...owner });
-    await record(request, 'endpoint_deleted', keyId, sent.id, endpointId);
+    // The entry is added first, because a form that is sent again after the deletion finds no endpoint.
+    if ((await endpointsOf(keyId)).some(({ _id }) => _id === endpointId)) {
+      await record(request, 'endpoint_deleted', keyId, sent.id, endpointId);
+      await deleteEndpoint({ endpointId, keyId, ...owner });
+    }
     await untilSettingsApply(keyId);
     return { done: 'endpoint-deleted' };
   },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
+import { endpointsOf } from '../../../shared/keys/endpoints.ts';
 import { clientOf } from '../../support/client.ts';
 import { useKeyPages } from '../../support/key-pages.ts';
 import { storedRide } from '../../support/stored-rides.ts';
@@ -48,6 +49,19 @@ describe('the dashboard: the webhook of a key', () => {
         expect(await audited()).to.deep.equal([]);
       });
     }
+  });
+
+  it('the deletion of a further endpoint is recorded once, however many tabs delete it', async () => {
+    const { keyId } = await visitor.newKey();
+    const path = `/dashboard/keys/${keyId}/endpoints`;
+    const fields = { url: 'https://partner.example/second', events: 'ride.status' };
+    const endpointId = (await visitor.post(path, fields)).headers.get('location')?.split('/').at(-1);
+    for (const id of [endpointId, endpointId, 'endpoint_unknown']) {
+      const { headers } = await visitor.post(`${path}/${id}/delete`);
+      expect(headers.get('location')).to.equal(`/dashboard/keys/${keyId}?done=endpoint-deleted`);
+    }
+    expect(await audited()).to.deep.equal(['endpoint_added', 'endpoint_deleted']);
+    expect(await endpointsOf(keyId)).to.deep.equal([]);
   });
 
   it('the form saves whether passengers are texted, and new rides of the key follow it', async () => {
