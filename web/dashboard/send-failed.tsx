@@ -41,7 +41,10 @@ export function SentNotice({ sent }: { sent: number }) {
   return (
     <div class="notice good" role="status">
       {sent === 0 ? (
-        <p>No event of this key has failed since then, so nothing is resent.</p>
+        <p>
+          No event of this key has failed since then, so nothing is resent. Copies for further endpoints are resent one
+          by one.
+        </p>
       ) : (
         <p>
           {sent === 1 ? 'One event is' : `${countText(sent)} events are`} being resent: 10 a second, the events of each
@@ -71,7 +74,7 @@ export function SendFailed({
       <div class="card">
         <p class="quiet">
           Use this after your receiver was down. It resends every event of the key that has failed in this time, at most
-          500.
+          500. It leaves out copies for further endpoints: resend each of them on its own page.
         </p>
         <DeclaredForm name="send-again" class="form inline" button="Resend events">
           <KeyField name="keyId" keys={keys} value={form.key} all="Choose a key" faults={form.faults} />

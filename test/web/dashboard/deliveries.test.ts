@@ -141,6 +141,9 @@ describe("the dashboard's deliveries", () => {
       const there = headers.get('location') ?? '';
       expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
       expect(textOf((await visitor.get(there)).html)).to.include('nothing is resent');
+      await attemptsOf(visitor, [{ keyId, endpointId: 'endpoint_1', outcome: 'failed' }]);
+      const none = textOf((await visitor.get(`${there}&outcome=missed`)).html);
+      expect(none.split('further endpoints')).to.have.length(3, 'in the notice and in the form');
       const twelve = (await visitor.get('/dashboard/deliveries?sent=12')).html;
       expect(textOf(twelve)).to.include('12 events are being resent');
     });
