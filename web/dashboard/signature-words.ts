@@ -21,7 +21,7 @@ export const faultWords: Record<Fault, Words> = {
   wrong_secret: {
     title: 'Wrong secret',
     remedy:
-      'This secret did not sign the request as it was sent. Copy the signing secret from the page of the key that created the ride: each key has its own, and after a roll the next attempt is signed with the new one.',
+      'This secret did not sign the request as it was sent. Copy the signing secret from the page of the key that created the ride, or from that of the endpoint to which the request was sent: each has its own, and after a roll the next attempt is signed with the new one.',
   },
   stale: {
     title: 'Too old',

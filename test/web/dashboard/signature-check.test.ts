@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { signatureHeader } from '../../../shared/webhooks/sign.ts';
 import { checkSignature } from '../../../web/dashboard/signature-check.ts';
+import { faultWords } from '../../../web/dashboard/signature-words.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn } from '../../support/dashboard.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
@@ -56,6 +57,7 @@ describe('the signature check', () => {
   it('reports a wrong secret if the body is as it was sent, and both faults if both are wrong', async () => {
     const request = { header: `x-service-signature: ${header}`, body: sent };
     expect(await faultsOf({ secret: otherSecret, sent: request })).to.deep.equal(['wrong_secret']);
+    expect(faultWords.wrong_secret.remedy).to.include('page of the key').and.to.include('of the endpoint');
     const both = await faultsOf({ secret: otherSecret, body: changed, sent: request });
     expect(both).to.deep.equal(['wrong_secret', 'wrong_body']);
     const bare = { secret: secret.slice('whsec_'.length), body: changed, sent: request };
