@@ -154,7 +154,8 @@ export function rideLines({
   const redeliveryRows = redeliveries.map((redelivery) => [
     String(redelivery.seq ?? ''),
     timeText(redelivery.at),
-    'redelivery',
+    (redelivery.kind === 'event' ? 'copy' : 'redelivery') +
+      (redelivery.endpointId ? ` to ${redelivery.endpointId}` : ''),
     '',
     outcome(redelivery),
   ]);

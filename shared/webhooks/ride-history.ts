@@ -226,9 +226,11 @@ interface HistoryEvent {
   durationMs?: number;
 }
 
+/** A resend, or the attempt of an event for a further endpoint. */
 type RedeliveryEntry = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'reason' | 'durationMs'> & {
   attemptId: string;
   kind: AttemptKind;
+  endpointId?: string;
   seq?: number;
 };
 
@@ -247,9 +249,9 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
     timers,
     events: eventEntries(ride, [], 0).map(historyEvent),
     redeliveries: attempts
-      .filter(({ kind }) => kind === 'redelivery')
-      .map(({ _id: attemptId, kind, seq, at, outcome, httpStatus, reason, durationMs }) => ({
-        ...{ attemptId, kind, seq, at, outcome, httpStatus, reason, durationMs },
+      .filter(({ kind, endpointId }) => kind === 'redelivery' || endpointId)
+      .map(({ _id: attemptId, kind, endpointId, seq, at, outcome, httpStatus, reason, durationMs }) => ({
+        ...{ attemptId, kind, endpointId, seq, at, outcome, httpStatus, reason, durationMs },
       })),
     messages: messages.map(({ _id: messageId, createdAt: at, kind, person, state, reason, number }) => ({
       ...{ messageId, at, kind, person, state },

@@ -45,7 +45,7 @@ function showRide({ queues, log }: Pick<Context, 'queues' | 'log'>) {
 /** Finds the ride with this id, or the ride of an event with this id. */
 async function findRide(id: string): Promise<RideHistory | null> {
   try {
-    return await rideHistory(id.replace(/^evt_(\w+)_\d+$/, 'ride_$1'));
+    return await rideHistory(id.replace(/^evt_([0-9A-Za-z]+)_\w+$/, 'ride_$1'));
   } catch (error) {
     if (error instanceof AppError && error.code === 'ride_not_found') return null;
     throw error;
@@ -155,7 +155,9 @@ const priceText = ({ fare, agreedPrice }: RideHistory): string =>
   agreedPrice === undefined ? `${moneyText(fare)}, proposed` : `${moneyText(agreedPrice)}, agreed`;
 
 function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const isPending = timersWithJob(ride.timers).length > 0 || ride.events.some(({ outcome }) => outcome === 'waiting');
+  const { timers, events, redeliveries } = ride;
+  const isPending =
+    timersWithJob(timers).length > 0 || [...events, ...redeliveries].some(({ outcome }) => outcome === 'waiting');
   return (
     <section class="section" aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>
@@ -210,11 +212,15 @@ function Timers({ timers }: Pick<RideHistory, 'timers'>) {
   );
 }
 
-/** The ride's events with the result of their attempt, and the redeliveries. */
+/** `resend`, or `copy to endpoint_...` for the attempt of an event for a further endpoint. */
+const whatOf = ({ kind, endpointId }: RideHistory['redeliveries'][number]): string =>
+  (kind === 'event' ? 'copy' : 'resend') + (endpointId ? ` to ${endpointId}` : '');
+
+/** The ride's events with the result of their attempt, the resends, and the copies for further endpoints. */
 function Events({ ride: { events, redeliveries } }: { ride: RideHistory }) {
   const rows = [
     ...events.map((event) => ({ ...event, key: `event-${event.seq}`, what: event.status ?? event.event })),
-    ...redeliveries.map((attempt) => ({ ...attempt, key: attempt.attemptId, what: 'resend' })),
+    ...redeliveries.map((attempt) => ({ ...attempt, key: attempt.attemptId, what: whatOf(attempt) })),
   ];
   if (rows.length === 0) return null;
   return (

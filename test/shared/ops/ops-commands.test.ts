@@ -245,6 +245,7 @@ describe('ops commands', () => {
       const ride = await endedRide(api.ctx, 1);
       await storedAttempts([
         { rideId: ride._id, accountId: ride.accountId, kind: 'redelivery', seq: 2, outcome: 'timeout' },
+        { rideId: ride._id, accountId: ride.accountId, endpointId: 'endpoint_1', seq: 3, outcome: 'failed' },
       ]);
       const seen = await ops(`ride ${ride._id}`);
       expect(seen).to.include({ rideId: ride._id, keyId: ride.keyId, status: 'completed', agreedPrice: 20 });
@@ -254,8 +255,9 @@ describe('ops commands', () => {
         ...[undefined, undefined].map((status) => [status, 'delivered']),
         ...['driver_arriving', 'arrived', 'in_progress', 'completed'].map((status) => [status, 'delivered']),
       ]);
-      expect(seen.redeliveries).to.have.lengthOf(1);
-      expect(seen.redeliveries[0]).to.include({ seq: 2, outcome: 'timeout' });
+      expect(seen.redeliveries).to.have.lengthOf(2);
+      expect(seen.redeliveries[0]).to.include({ kind: 'redelivery', seq: 2, outcome: 'timeout' });
+      expect(seen.redeliveries[1]).to.include({ kind: 'event', endpointId: 'endpoint_1', seq: 3, outcome: 'failed' });
       const text = JSON.stringify(seen);
       for (const secret of [...(await personalIn(ride._id)), ride.driver?.name, ride.trackToken]) {
         expect(text).not.to.include(secret);

@@ -1,15 +1,19 @@
 import { hostname } from 'node:os';
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
-import { eventId } from '../../../shared/base/ids.ts';
+import { eventId, withdrawnEventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
 import { readQueues } from '../../../shared/process/ops/queue-states.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { enqueueAttempt } from '../../../shared/webhooks/attempt-jobs.ts';
+import { type AttemptRecord, waitingUntil } from '../../../shared/webhooks/attempts.ts';
 import { operatorsProof } from '../../../web/operators/operators-access.ts';
 import { startPool } from '../../../workers/pools.ts';
+import { storedAttempts } from '../../support/attempts.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useStarted } from '../../support/use-started.ts';
 
@@ -67,7 +71,7 @@ describe('queue board at the operators’ port', () => {
       pickup: { lat: 40.7128, lng: -74.006, address: 'Ward 7' },
     });
     const other = await newRide(operators.ctx);
-    for (const id of [rideId, ` ${rideId} `, eventId(rideId, 1)]) {
+    for (const id of [rideId, ` ${rideId} `, eventId(rideId, 1), withdrawnEventId(rideId, 'offer_1a2B')]) {
       const { status, text } = await findRide(id);
       expect(status, id).to.equal(200);
       const words = ['bidding', 'expire', 'dispatch', 'delivery of event 1', 'waiting'];
@@ -78,6 +82,18 @@ describe('queue board at the operators’ port', () => {
     }
     const jobs = hrefsIn((await findRide(rideId)).html).filter((href) => href.startsWith('/ops/queues/queue/'));
     expect(jobs.map((href) => href.split('/')[4])).to.have.members(['dispatch', 'webhooks']);
+  });
+
+  it('a ride shows the copies of its events for further endpoints, with the jobs of those that wait', async () => {
+    const { ctx } = operators;
+    const rideId = await newRide(ctx);
+    const { accountId, keyId } = await storedRide(rideId);
+    const [copy] = await storedAttempts([
+      { rideId, accountId, keyId, endpointId: 'endpoint_1', ...waitingUntil(new Date(ctx.now() + 60_000)) },
+    ]);
+    await enqueueAttempt(ctx, copy as AttemptRecord);
+    const { text } = await findRide(rideId);
+    expect(text).to.include('copy to endpoint_1').and.to.include('attempt to endpoint_1');
   });
 
   it('a ride shows its finished jobs while the queue keeps them, and the process that ran each', async () => {
