@@ -139,6 +139,10 @@ describe('messages to passengers and contacts', () => {
       const { replacedBy = '' } = await storedRide(rideId);
       expect((await storedRide(replacedBy)).notify).to.deep.equal((await storedRide(rideId)).notify);
       expect((await storedRide(replacedBy)).messagesOwed).to.equal(undefined);
+      // Those who wait for another car hear that none comes.
+      await act(replacedBy, { action: 'cancel', by: 'timeout' });
+      await storeOwedMessages(ctx, replacedBy);
+      expect(await told(replacedBy)).to.have.members(['cancelled passenger', 'cancelled contact1']);
     });
 
     it('nothing if nobody is to be told', async () => {
