@@ -25,15 +25,17 @@ const kindsOf = {
 interface Notified {
   notify?: { passenger?: boolean; contacts?: readonly unknown[] };
   driver?: unknown;
+  replaces?: string;
 }
 
 /**
  * The persons who get a message of this kind. Contacts get the end of a ride only if they were told that a driver was
- * found. Pure.
+ * found: of this ride, or of the one that it replaces. Pure.
  */
-export function personsFor(kind: MessageKind, { notify, driver }: Notified): Person[] {
+export function personsFor(kind: MessageKind, { notify, driver, replaces }: Notified): Person[] {
   const [passenger, ...contacts] = persons;
-  const isForContacts = (kindsOf.contact as readonly MessageKind[]).includes(kind) && (kind === 'found' || driver);
+  const isForContacts =
+    (kindsOf.contact as readonly MessageKind[]).includes(kind) && (kind === 'found' || driver || replaces);
   return [
     ...(notify?.passenger && (kindsOf.passenger as readonly MessageKind[]).includes(kind) ? [passenger] : []),
     ...(isForContacts ? contacts.slice(0, notify?.contacts?.length ?? 0) : []),

@@ -6,7 +6,7 @@ import type { RideState, Timer } from './ride-types.ts';
  * `timers` are the timers after the change, without `message`; a timer that has not fired yet stays. Pure.
  */
 export function messageFields(
-  ride: Pick<RideState, 'notify' | 'driver' | 'messagesOwed'> & { timers?: readonly Timer[] },
+  ride: Pick<RideState, 'notify' | 'driver' | 'replaces' | 'messagesOwed'> & { timers?: readonly Timer[] },
   kind: MessageKind | undefined,
   now: Date,
   timers: readonly Timer[],

@@ -74,7 +74,8 @@ function textFor({ config }: Pick<Context, 'config'>, { ride, account, kind, per
     sender: plainName(account?.name, senderLength),
     passenger: plainName(passenger?.name, nameLength),
     ...(driver && {
-      driver: plainName(driver.name.split(/\s/)[0], nameLength),
+      // Like the car, the operator has named the driver: no partner writes a link here.
+      driver: driver.name.split(/\s/)[0],
       vehicle: driver.vehicle,
       plate: driver.plate,
     }),

@@ -167,6 +167,10 @@ describe('rides that are replaced when the driver cancels', () => {
     const { status, headers } = await fetch(api.url + old, { redirect: 'manual' });
     expect(status).to.equal(302);
     expect(new URL(headers.get('location') ?? '').pathname).to.equal(await mapOf(next));
+    // The pickup of the new ride can be further ahead.
+    await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 25 * 3_600_000) } });
+    expect((await fetch(api.url + old, { redirect: 'manual' })).status).to.equal(302);
+    expect((await fetch(`${api.url}${old}/state`)).status).to.equal(404);
   });
 });
 

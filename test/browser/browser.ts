@@ -209,3 +209,18 @@ export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
+
+/** Makes a page show a state of an hour later, as if the service's clock had then been set back by an hour. */
+export async function setClockBack(page: Page): Promise<void> {
+  const isState = ({ pathname }: URL) => pathname.endsWith('/state');
+  await page.route(isState, async (route) => {
+    const response = await route.fetch();
+    const state = (await response.json()) as { now: number };
+    await route.fulfill({ response, json: { ...state, now: state.now + 3_600_000 } });
+  });
+  const answered = page.waitForResponse((response) => isState(new URL(response.url())));
+  await setHidden(page, true);
+  await setHidden(page, false);
+  await (await answered).finished();
+  await page.unroute(isState);
+}

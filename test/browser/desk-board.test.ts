@@ -8,7 +8,7 @@ import { newDriver, newRide, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { asVisitor, openAs } from './as-visitor.ts';
-import { type Look, lookAt, openPage, openProfile, seriousFindings, setHidden } from './browser.ts';
+import { type Look, lookAt, openPage, openProfile, seriousFindings, setClockBack, setHidden } from './browser.ts';
 import { areClear } from './live-map.ts';
 
 type Desk = Awaited<ReturnType<typeof newDesk>>;
@@ -206,6 +206,14 @@ describe("a desk's board in a browser", () => {
     await page.getByRole('link', { name: 'Close' }).click();
     expect(await page.locator('#found').innerText()).to.equal('');
     expect(page.complaints).to.deep.equal([]);
+  });
+
+  it("follows the rides after the service's clock was set back by an hour", async () => {
+    const desk = await newDesk(api);
+    const page = await open(desk);
+    await setClockBack(page);
+    await newRide(api.ctx, { ...desk.owner, ...named('Ada Lovelace') });
+    await rideNamed(page, 'Ada Lovelace').waitFor();
   });
 
   it('says that the connection is lost, and continues when it is back', async () => {

@@ -6,7 +6,7 @@ import type { Client } from '../support/client.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { endedAgo } from '../support/rated-rides.ts';
 import { useTestService } from '../support/workers.ts';
-import { type Look, lookAt, openPage, openProfile, setHidden } from './browser.ts';
+import { type Look, lookAt, openPage, openProfile, setClockBack, setHidden } from './browser.ts';
 import { carOn, cityHall, headline, rideWithMap, timesSquare } from './live-map.ts';
 
 describe('the live map', () => {
@@ -128,6 +128,15 @@ describe('the live map', () => {
     await partner.post(`/rides/${rideId}/cancel`);
     expect(await page.locator('#headline').textContent()).to.equal('Finding a driver');
     await setHidden(page, false);
+    await headline(page, 'Ride cancelled');
+  });
+
+  it("the map page follows a ride after the service's clock was set back by an hour", async () => {
+    const { url, rideId } = await newMap();
+    const page = await openPage(await openProfile(), url);
+    await headline(page, 'Finding a driver');
+    await setClockBack(page);
+    await partner.post(`/rides/${rideId}/cancel`);
     await headline(page, 'Ride cancelled');
   });
 

@@ -66,8 +66,8 @@ describe('messages to passengers and contacts', () => {
     await storeOwedMessages(ctx, rideId);
     for (const row of await messagesOfRide(rideId)) await send(row);
   }
-  async function accepted(rideId: string) {
-    const { offerId } = await offerOn(ctx, rideId, { driver: newDriver({ name: 'Dana Okoye', plate: 'T-1' }) });
+  async function accepted(rideId: string, name = 'Dana Okoye') {
+    const { offerId } = await offerOn(ctx, rideId, { driver: newDriver({ name, plate: 'T-1' }) });
     await act(rideId, { action: 'accept', offerId });
   }
   /** A ride with a stored message that a driver was found. */
@@ -139,6 +139,24 @@ describe('messages to passengers and contacts', () => {
       const { replacedBy = '' } = await storedRide(rideId);
       expect((await storedRide(replacedBy)).notify).to.deep.equal((await storedRide(rideId)).notify);
       expect((await storedRide(replacedBy)).messagesOwed).to.equal(undefined);
+      // Those who wait for another car hear that none comes.
+      await act(replacedBy, { action: 'cancel', by: 'timeout' });
+      await storeOwedMessages(ctx, replacedBy);
+      expect(await told(replacedBy)).to.have.members(['cancelled passenger', 'cancelled contact1']);
+    });
+
+    it("the driver's first name, whatever marks it has", async () => {
+      for (const [name, first] of [
+        ['J.R. Smith', 'J.R.'],
+        ['D`Angelo Brown', 'D`Angelo'],
+      ] as const) {
+        const rideId = await newRide(ctx, { passenger: { phone: guest }, notify: { passenger: true } });
+        await accepted(rideId, name);
+        await storeAndSend(rideId);
+        expect(started.texts().at(-1)?.text)
+          .to.match(/^\S+ picks you up in about 5 min: Toyota/)
+          .and.include(first);
+      }
     });
 
     it('nothing if nobody is to be told', async () => {

@@ -2,6 +2,7 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
+import { shownText } from '../../shared/base/shown-text.ts';
 import { fetchJson } from '../../shared/outbound/fetch-json.ts';
 import { isOnEarth } from './coordinates.ts';
 
@@ -93,8 +94,8 @@ function ofPhoton(feature: unknown): FoundAddress {
 function textIn(entry: unknown, name: string): string {
   const text = fieldOf(entry, name);
   return typeof text === 'string'
-    ? text
-        .replace(/[\p{Cc}\s]+/gu, ' ')
+    ? shownText(text)
+        .replace(/\s+/g, ' ')
         .trimStart()
         .slice(0, maxLabel)
         // Forms send their texts trimmed, so a label that is cut at a space must not end with it.

@@ -36,15 +36,17 @@ type Trip = Pick<
   | 'cancelledBy'
   | 'agreedPrice'
   | 'replacedBy'
+  | 'pickupAt'
 > & { liveOffers: number };
 
 /** The reason why the trip itself needs a person at a time (Unix ms); null if it needs nobody. Pure. */
 export function concernOfTrip(trip: Trip, now: number): TripConcern | null {
-  const { status, statusAt } = trip;
-  const sinceMs = now - statusAt.getTime();
+  const { status, statusAt, pickupAt = statusAt } = trip;
   if (status === 'bidding') return biddingConcern(trip, now);
-  if (status === 'arrived' && sinceMs > longWaitMs) {
-    return { text: `The driver has been waiting for ${durationText(sinceMs)}` };
+  // The passenger of a ride for later is not expected before its time.
+  const waitedMs = now - Math.max(statusAt.getTime(), pickupAt.getTime());
+  if (status === 'arrived' && waitedMs > longWaitMs) {
+    return { text: `The driver has been waiting for ${durationText(waitedMs)}` };
   }
   const text = status === 'cancelled' && cancelText(trip);
   return text ? { text } : null;

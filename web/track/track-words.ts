@@ -102,10 +102,11 @@ export function wordsFor(state: TrackState, now: number, language: MapLanguage, 
 
 /** A time of day, such as `9:30 PM`, with the date if it is not today. */
 function timeText(at: number, now: number, { locale }: MapLanguage, timeZone?: 'UTC'): string {
-  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone });
-  const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit', timeZone }).format(at);
-  const withZone = timeZone ? `${time} ${timeZone}` : time;
-  return day.format(at) === day.format(now) ? withZone : `${day.format(at)}, ${withZone}`;
+  const day = { month: 'short', day: 'numeric', timeZone } as const;
+  const dayOf = (ms: number) => new Intl.DateTimeFormat(locale, day).format(ms);
+  const form = { ...(dayOf(at) !== dayOf(now) && day), hour: 'numeric', minute: '2-digit', timeZone } as const;
+  const time = new Intl.DateTimeFormat(locale, form).format(at);
+  return timeZone ? `${time} ${timeZone}` : time;
 }
 
 /** The words about the arrival, or null if nothing is known about it. */

@@ -68,6 +68,10 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
     const words = `at most ${limit.most} ${what} in a minute for each network address`;
     if (charged.isFull) throw limitReached('rate_limited', words, retryAfter(charged.freesMs));
   };
+  const redirectTo = (ride: Pick<Ride, 'trackToken'>, request: PublicRequest): Answer => ({
+    redirectTo: trackUrl(config.trackBaseUrl, ride) + chosenIn(request),
+    status: 302,
+  });
   const get = (
     path: string,
     answer: (link: TrackLink, request: PublicRequest) => Answer | Promise<Answer>,
@@ -83,18 +87,23 @@ export function trackPages(service: Context, follow: FollowRide<TrackedRide, Tra
     headers: { 'Cache-Control': 'no-store' },
     hasStreams: true,
     routes: [
-      get('/:token', async ({ ride, state }, request) => {
-        const successor = ride.replacedBy ? await findById(ride.replacedBy) : null;
-        const shown = successor?.trackToken ? successor : ride;
-        if (shown.trackToken === request.param('token')) {
+      {
+        method: 'GET',
+        path: '/:token',
+        async answer(request) {
+          const found = await findRide(request);
+          // Also once the link has expired: the new ride of a ride for later may be more than a day ahead.
+          const successor = found.replacedBy ? await findById(found.replacedBy) : null;
+          if (successor?.trackToken) return redirectTo(successor, request);
+          const { ride, state } = await linkTo(found);
+          if (ride.trackToken !== request.param('token')) return redirectTo(ride, request);
           const { supportPhone } = (await findSupport(ride.accountId)) ?? {};
           const language = mapLanguage(localeFor(request, ride.passenger?.locale));
           const ratingPath = `${pathOf(ride)}/rating${chosenIn(request)}`;
           const { tiles, help } = config;
           return { html: liveMap(state, { language, tiles, help, ...helpFrom(supportPhone), ratingPath }) };
-        }
-        return { redirectTo: trackUrl(config.trackBaseUrl, shown) + chosenIn(request), status: 302 };
-      }),
+        },
+      },
       get('/:token/state', ({ state }) => ({ json: state })),
       get('/:token/events', ({ ride, state }) =>
         hasEnded(state.status) ? { empty: true } : { stream: (open) => follow(ride, state, open) },
@@ -147,11 +156,19 @@ interface TrackLink {
 }
 
 /** Finds the ride of a link. Throws the same `link_not_found` for a malformed, unknown or expired token. */
-async function findLink({ param }: PublicRequest): Promise<TrackLink> {
+const findLink = async (request: PublicRequest): Promise<TrackLink> => linkTo(await findRide(request));
+
+/** Like `findLink`, but also finds the ride of an expired token. */
+async function findRide({ param }: PublicRequest): Promise<LinkedRide> {
   const [, token] = tokenForm.exec(param('token')) ?? [];
   const found = token ? await findByToken(token) : null;
-  const ride = found && (await withReportedPosition(found));
-  const state = ride && trackState(ride);
-  if (!ride || !state) throw new AppError('link_not_found');
+  if (!found) throw new AppError('link_not_found');
+  return found;
+}
+
+async function linkTo(found: LinkedRide): Promise<TrackLink> {
+  const ride = await withReportedPosition(found);
+  const state = trackState(ride);
+  if (!state) throw new AppError('link_not_found');
   return { ride, state };
 }

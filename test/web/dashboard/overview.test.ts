@@ -113,6 +113,9 @@ describe('the dashboard: overview', () => {
       [ride('driver_arriving'), undefined],
       [ride('arrived'), undefined],
       [ride('arrived', { statusAt: minutesAgo(7) }), 'The driver has been waiting for 7 min'],
+      // Before the time of its pickup, the passenger is not expected.
+      [ride('arrived', { statusAt: minutesAgo(17), pickupAt: minutesAgo(4) }), undefined],
+      [ride('arrived', { statusAt: minutesAgo(17), pickupAt: minutesAgo(6) }), 'The driver has been waiting for 6 min'],
       [ride('in_progress', { missed: [1, 2] }), '2 events did not arrive'],
       [ride('completed', { missed: [1] }), '1 event did not arrive'],
       [ride('completed', { missed: [1], statusAt: minutesAgo(61) }), undefined],

@@ -85,6 +85,14 @@ describe('the address search of a desk', () => {
     expect((await storedRide(rideId)).destination).to.deep.equal({ lat, lng, address: 'x'.repeat(199) });
   });
 
+  it('a label has no invisible characters, which the forms of the desk refuse', async () => {
+    const display_name = '\u200fרחוב הרצל 5\u200f, \u202aTel\tAviv\u202c';
+    geocoder.answerWith(
+      (_, response) => void response.end(JSON.stringify([{ lat: '32.06', lon: '34.77', display_name }])),
+    );
+    expect((await search('herzl')).body.results[0].label).to.equal('רחוב הרצל 5, Tel Aviv');
+  });
+
   for (const [title, answer] of [
     ['fails', (response) => void response.writeHead(500).end('[]')],
     ['answers other JSON', (response) => void response.end('{"error":"no"}')],

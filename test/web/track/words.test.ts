@@ -129,6 +129,14 @@ describe('texts of a live map', () => {
     expect(waiting(now + 24 * 60 * minute)[0]).to.equal('Scheduled for Nov 15, 10:13 PM UTC');
   });
 
+  it('the date and the time of a pickup on another day are joined as in each language', () => {
+    const later = state({ status: 'bidding', pickupAt: now + 24 * 60 * minute, opensAt: now });
+    const headlineIn = (locale: string) => wordsFor(later, now, mapLanguage(locale), 'UTC').headline;
+    expect(headlineIn('ar')).to.include('نوفمبر، ');
+    expect(headlineIn('zh-Hans')).to.equal('预约时间：11月15日 22:13 UTC');
+    expect(headlineIn('de')).to.equal('Geplant für 15. Nov., 22:13 UTC');
+  });
+
   it('the map says that another driver is looked for if another ride replaces a cancelled one', () => {
     expect(words({ status: 'cancelled', endedBy: 'replaced' }).headline).to.equal('Finding another driver');
   });

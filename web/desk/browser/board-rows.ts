@@ -1,4 +1,5 @@
 import { enhance } from '../../kit/browser/enhance.ts';
+import { isLate } from '../../kit/browser/follow.ts';
 import { patch } from '../../kit/browser/patch.ts';
 import type { BoardState } from '../board-state.ts';
 
@@ -22,7 +23,7 @@ let orderTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Shows a state, unless a newer one is shown. Returns false if the page lacks a row of this state. */
 export function showBoard({ now, order, html }: BoardState): boolean {
-  if (now < shownAt) return true;
+  if (isLate(now, shownAt)) return true;
   shownAt = now;
   latestOrder = order;
   const fresh = new DOMParser().parseFromString(html, 'text/html');

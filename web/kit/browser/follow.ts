@@ -6,6 +6,12 @@ const maxStreams = 3;
 /** After a 429, or if no stream is free, the page polls for this long before it tries a stream again. */
 const pollForMs = 30_000;
 
+/** A state that is this much older than the last one is not a late one: the service's clock was set back. */
+const clockStepMs = 60_000;
+
+/** True if the state of a time (Unix ms) is late: one of a later time is shown. */
+export const isLate = (now: number, shown: number): boolean => now < shown && shown - now < clockStepMs;
+
 interface FollowOptions<State> {
   /** True if the state is final, so that no other follows. */
   isLast(state: State): boolean;
@@ -38,13 +44,13 @@ export function followRide<State extends { now: number }>(
   }: FollowOptions<State>,
 ): void {
   const otherTabs = new BroadcastChannel(sharedAs);
-  let newest = first.now;
+  let last = first.now;
   let isOver = isLast(first);
   let following: AbortController | undefined;
 
   function applyState(state: State): void {
-    if (state.now <= newest || isOver) return;
-    newest = state.now;
+    if (state.now === last || isLate(state.now, last) || isOver) return;
+    last = state.now;
     isOver = isLast(state);
     onConnection(true);
     onState(state);
