@@ -34,7 +34,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: testKeys.length > 0 || usage.test > 0,
       how: (
         <>
-          <p>Its rides have a simulated driver: they cost nothing, and no real driver is sent.</p>
+          <p class="quiet">Its rides have a simulated driver: they cost nothing, and no real driver is sent.</p>
           <a class="btn" href={`${keysPath}/new?mode=test`}>
             Create test key
           </a>
@@ -46,7 +46,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
       how: (
         <>
-          <p>Events report each offer and status to your server. No server yet? Watch a ride in the console.</p>
+          <p class="quiet">Events report each offer and status to your server. No server yet? Watch a ride in the console.</p>
           <div class="actions">
             {newest && (
               <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
@@ -68,7 +68,7 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
           <a class="btn" href={consolePath}>
             Start a test ride
           </a>
-          <p>Or from a terminal, with your test key for YOUR_TEST_KEY:</p>
+          <p class="quiet">Or from a terminal, with your test key for YOUR_TEST_KEY:</p>
           <CodeBlock label="the request" text={firstRide(publicBaseUrl)} />
         </>
       ),

@@ -28,7 +28,7 @@ export function MapWords({ map }: { map: TrackState }) {
   return (
     <p class="map-words" id="map-words" data-keep data-texts={JSON.stringify(scriptTexts(english))}>
       <strong id="headline">{headline}</strong>{' '}
-      <span id="headline-when">
+      <span class="quiet" id="headline-when">
         {when && (
           <>
             {when.before}
@@ -37,7 +37,7 @@ export function MapWords({ map }: { map: TrackState }) {
           </>
         )}
       </span>{' '}
-      <span id="headline-more">{status}</span>
+      <span class="quiet" id="headline-more">{status}</span>
     </p>
   );
 }

@@ -69,7 +69,7 @@ function OfferTable({ ride, path }: RideAt) {
       />
       <tbody>
         {offers.map((offer) => (
-          <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'withdrawn' : undefined}>
+          <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'quiet' : undefined}>
             <td class="driver line-1 left">
               <span>
                 {offer.driver.name || 'Driver'} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>

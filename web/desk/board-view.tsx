@@ -134,7 +134,7 @@ function Heading({ group, count }: { group: Group; count: number }) {
 
 function NoRides() {
   return (
-    <li id="board-none" class="board-none" data-stamp="">
+    <li id="board-none" class="board-none quiet" data-stamp="">
       No ride is under way. A ride appears here as soon as the desk books it.
     </li>
   );
@@ -142,7 +142,7 @@ function NoRides() {
 
 function NoKey() {
   return (
-    <li id="board-none" class="board-none" data-stamp="">
+    <li id="board-none" class="board-none quiet" data-stamp="">
       The desk has no key, so it has no rides. An owner or a developer chooses one in the desk settings.
     </li>
   );
@@ -150,7 +150,7 @@ function NoKey() {
 
 function More({ text }: { text: string }) {
   return (
-    <li id="board-more" class="board-none" data-stamp={text}>
+    <li id="board-more" class="board-none quiet" data-stamp={text}>
       {text} not shown. <a href={`${ridesPath}?status=under_way`}>All rides under way</a>
     </li>
   );
