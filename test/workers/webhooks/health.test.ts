@@ -229,8 +229,10 @@ describe('delivery health', () => {
 
   describe('mails', () => {
     // Other tests leave keys that owe a mail, some of them two.
-    beforeEach(mailTurn);
-    beforeEach(mailTurn);
+    beforeEach(async () => {
+      await mailTurn();
+      await mailTurn();
+    });
 
     it('the account gets a mail after 5 failures in a row, and one when an event is delivered again', async () => {
       const key = await keyOf();
