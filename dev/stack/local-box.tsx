@@ -38,7 +38,7 @@ export const localBox = ({ name, path, title, what, empty, cards }: LocalBox): P
         kind: 'dashboard mail-box',
         firstScript: 'dashboard-page.js',
         children: (
-          <main id="main">
+          <main id="main" class="stack">
             <PageHead title={title}>
               <p>The {what} of this development stack, newest first. Reload to see new ones.</p>
             </PageHead>

@@ -35,7 +35,7 @@ function MailCard({ mail, text }: { mail: MailRow; text: MailText | null }) {
   const code = text?.text.match(/\b\d{6}\b/)?.[0];
   const state = [states[mail.state], mail.reason].filter(Boolean).join(': ');
   return (
-    <article class="card">
+    <article class="card stack">
       <h2>{text?.subject ?? 'A mail'}</h2>
       <p class="quiet">
         {text && <>To {text.to}, </>}
@@ -43,7 +43,7 @@ function MailCard({ mail, text }: { mail: MailRow; text: MailText | null }) {
         {state && `, ${state}`}
       </p>
       {code && (
-        <p class="found-code">
+        <p class="found-code row">
           <code>{code}</code>
           <CopyButton text={code} what="code" />
         </p>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { accounts } from '../../shared/accounts/account.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
@@ -7,6 +8,7 @@ import { signedIn } from '../support/dashboard.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
 import { attemptStates, realisticRide, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
+import { newMember, visitorAs } from '../support/team.ts';
 import { asVisitor, openAs } from './as-visitor.ts';
 import { lookAt } from './browser.ts';
 
@@ -196,5 +198,15 @@ describe("a ride's page", () => {
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.locator('#result', { hasText: /^Body changed.*The secret is right/ }).waitFor();
     expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('says so when the role of the person no longer allows the page', async () => {
+    const { visitor, url } = await biddingRide();
+    const { _id: accountId } = visitor.account;
+    const { id } = await newMember(accountId, 'desk');
+    const page = await openAs(await visitorAs(api, accountId, id), url);
+    await page.getByRole('heading', { name: 'Offers' }).waitFor();
+    await accounts.updateOne({ _id: accountId, 'members.id': id }, { $set: { 'members.$.role': 'finance' } });
+    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
   });
 });

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { accounts } from '../../shared/accounts/account.ts';
 import { chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { SessionModel, startSession } from '../../shared/accounts/session.ts';
 import { newFormId, signedIn, type Visitor } from '../support/dashboard.ts';
 import { newDesk } from '../support/desk.ts';
 import { newRide, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
+import { newMember, visitorAs } from '../support/team.ts';
 import { asVisitor, openAs } from './as-visitor.ts';
 import { openPage, openProfile, seriousFindings } from './browser.ts';
 
@@ -61,6 +63,17 @@ describe('an open board whose account, key or session changes', () => {
     await page.getByRole('link', { name: 'Open the desk in a new tab' }).click();
     const fresh = await opening;
     await rideNamed(fresh, 'Test ride').waitFor();
+  });
+
+  it('says so when the role of the person no longer allows the desk', async () => {
+    const { owner } = await newDesk(api);
+    const { accountId } = owner;
+    await newRide(api.ctx, { ...owner, ...named('Live ride') });
+    const { id } = await newMember(accountId, 'desk');
+    const page = await openAs(await visitorAs(api, accountId, id), api.url + path);
+    await rideNamed(page, 'Live ride').waitFor();
+    await accounts.updateOne({ _id: accountId, 'members.id': id }, { $set: { 'members.$.role': 'finance' } });
+    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
   });
 
   it('keeps what is typed when the session ends, and follows the rides again after a new sign-in', async () => {

@@ -89,7 +89,7 @@ function confirmView({ account, next, canSend, open, fault, typed, mailPage }: C
     children: (
       <>
         {open ? (
-          <div class="confirm">
+          <div class="confirm stack">
             <CodeLead email={account.member.email} hasCode={open.hasCode} />
             <MailHint mailPage={mailPage} />
             <CodeForm
@@ -101,14 +101,14 @@ function confirmView({ account, next, canSend, open, fault, typed, mailPage }: C
               autofocus={fault !== undefined || open.hasCode}
               button="Confirm"
             />
-            <section class="section" aria-labelledby="again">
+            <section class="again stack" aria-labelledby="again">
               <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
               {open.hasCode && <p>A mail can arrive some minutes later. Check the spam folder too.</p>}
               <SendForm next={next} isSecond={open.hasCode} />
             </section>
           </div>
         ) : (
-          <div class="confirm">
+          <div class="confirm stack">
             <p>
               We send a code to <strong class="address">{account.member.email}</strong>. Afterwards you return to the
               page that you came from.

@@ -54,7 +54,7 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
     lead: <Lead attempt={attempt} />,
     children: (
       <div class={ofEvent.length > 0 ? 'columns delivery' : undefined}>
-        <div class="card detail">
+        <div class="card detail stack">
           <AttemptDetail attempt={attempt} now={now}>
             {rideId && seq !== undefined && outcome !== 'waiting' && !attempt.erasedAt && (
               <Resend rideId={rideId} seq={seq} endpointId={attempt.endpointId} />

@@ -92,7 +92,7 @@ export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: b
     <section class="card first-steps" id="guide" aria-labelledby="first-steps">
       <h2 id="first-steps">{next ? 'Steps to your first ride' : 'Your first ride is sent'}</h2>
       <p class="spoken" role="status" />
-      <ol>
+      <ol class="steps">
         {steps.map((step) => (
           <li key={step.title} class={step.done ? 'done' : step === next ? 'next' : 'later'}>
             <h3>

@@ -73,19 +73,17 @@ interface InvitationPageProps extends FoundInvitation {
 /** The page behind the link of an invitation. Opening it changes nothing. */
 function invitationPage({ token, signedInAs, ...found }: InvitationPageProps): string {
   const { email, invitedBy } = found.invitation;
-  const title = `Join ${accountName(found.account)}`;
   const address = <strong class="address">{email}</strong>;
   return outsidePage({
-    title,
+    title: `Join ${accountName(found.account)}`,
     children: (
       <>
-        <h1>{title}</h1>
-        <p class="lead">
+        <p>
           <span class="breakable">{invitedBy}</span> invites you.
         </p>
         {signedInAs !== undefined && signedInAs !== email ? (
           <>
-            <p class="lead">
+            <p>
               The invitation is for {address}, and you are signed in as <strong class="address">{signedInAs}</strong>.
               Sign out, then open the link again.
             </p>
@@ -98,7 +96,7 @@ function invitationPage({ token, signedInAs, ...found }: InvitationPageProps): s
         ) : (
           <>
             <Joining {...found} />
-            {signedInAs === undefined && <p class="lead">To sign in, you get a code by mail to {address}.</p>}
+            {signedInAs === undefined && <p>To sign in, you get a code by mail to {address}.</p>}
             <ChangeForm action={invitationPath(token)} class="form">
               <button class="btn" type="submit" autofocus>
                 {signedInAs === undefined ? 'Send code' : 'Join'}

@@ -9,7 +9,7 @@ import { roleTexts } from '../kit/roles.ts';
 /** Names the account and the role of an invitation that a person is about to accept. */
 export function Joining({ account, invitation: { role } }: FoundInvitation) {
   return (
-    <p class="notice joining">
+    <p class="notice">
       <span>
         You join <strong>{accountName(account)}</strong> as <strong>{roleTexts[role].name}</strong>:{' '}
         {roleTexts[role].text}.
@@ -20,13 +20,11 @@ export function Joining({ account, invitation: { role } }: FoundInvitation) {
 
 /** The answer for an invitation that was used or withdrawn, or has expired. */
 export function goneInvitation(): Answer {
-  const title = 'This invitation does not work';
   const html = outsidePage({
-    title,
+    title: 'This invitation does not work',
     children: (
       <>
-        <h1>{title}</h1>
-        <p class="lead">
+        <p>
           An invitation works once, for 72 hours, until it is withdrawn. If you have joined already, sign in. Otherwise,
           ask the person who invited you for a new one.
         </p>

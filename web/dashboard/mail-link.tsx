@@ -80,13 +80,11 @@ interface LinkPageProps {
  * person.
  */
 function linkPage({ email, link, isSignedIn, joining }: LinkPageProps): string {
-  const title = isSignedIn ? 'Confirm that it is you' : 'Sign in';
   return outsidePage({
-    title,
+    title: isSignedIn ? 'Confirm that it is you' : 'Sign in',
     children: (
       <>
-        <h1>{title}</h1>
-        <p class="lead">
+        <p>
           {isSignedIn ? 'You are signed in as ' : 'You are about to sign in as '}
           <strong class="address">{email}</strong>.
         </p>
@@ -103,13 +101,11 @@ function linkPage({ email, link, isSignedIn, joining }: LinkPageProps): string {
 
 /** The answer for a link that was used, has expired, or belongs to another browser. */
 function dead(): Answer {
-  const title = 'This link does not work here';
   const html = outsidePage({
-    title,
+    title: 'This link does not work here',
     children: (
       <>
-        <h1>{title}</h1>
-        <p class="lead">
+        <p>
           It works once, within an hour, and only in the browser that asked for it. If you asked for it in another
           browser or on another device, open the link there, or enter the code from the same mail there.
         </p>

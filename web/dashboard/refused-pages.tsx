@@ -15,11 +15,9 @@ export function refusedPage(account: CurrentAccount): string {
       </p>
     ),
     children: (
-      <>
-        <p class="help">
-          {owners.length === 1 ? 'The owner can give you another role:' : 'The owners can give you another role:'}
-        </p>
-        <ul class="help">
+      <div class="stack">
+        <p>{owners.length === 1 ? 'The owner can give you another role:' : 'The owners can give you another role:'}</p>
+        <ul>
           {owners.map(({ id, email }) => (
             <li key={id}>
               <a href={`mailto:${email}`}>{email}</a>
@@ -31,7 +29,7 @@ export function refusedPage(account: CurrentAccount): string {
             Continue
           </a>
         </p>
-      </>
+      </div>
     ),
   });
 }

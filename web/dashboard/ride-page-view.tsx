@@ -105,6 +105,7 @@ export function rideView(props: ShownRide): Document {
           data-news={JSON.stringify(news)}
         >
           <div
+            class="stack"
             data-live={version}
             data-latest={entryWords(entries.at(-1) as HistoryEntry)}
             data-waiting={waiting ? '' : undefined}
@@ -142,7 +143,7 @@ function LiveRide(props: ShownRide & { entries: readonly HistoryEntry[]; isByHan
       <RideLinks ride={ride} desk={account.deskKeyId !== undefined} />
       <Offers ride={ride} path={path} />
       {isByHand && !apiKey?.webhookUrl && !ride.webhookUrl && (
-        <p class="quiet no-url" id="no-url">
+        <p class="quiet" id="no-url">
           This key has no webhook URL, so its events are not sent. <a href={keyPath(ride.keyId)}>Set webhook URL</a>
         </p>
       )}
@@ -177,7 +178,7 @@ function Missed({ path, ride, entries }: { path: string; ride: Ride; entries: re
   const missed = missedEvents(entries);
   if (missed.length === 0) return null;
   return (
-    <p class="missed" id="missed">
+    <p id="missed">
       <OutcomePill outcome="failed" />{' '}
       <a href={`${path}?entry=${missed.map(missedDelivery).at(-1)?.id ?? ''}#detail`} data-entry>
         {missed.length === 1

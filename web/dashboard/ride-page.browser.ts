@@ -38,6 +38,6 @@ followRide(path, first, {
   onConnection(isGood) {
     if (connection) connection.hidden = isGood;
   },
-  // Without a session, the page redirects to the sign-in page, which leads back here.
+  // The page then says so, or redirects to the sign-in page, which leads back here.
   onSignedOut: () => location.reload(),
 });

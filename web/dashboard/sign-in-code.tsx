@@ -96,8 +96,7 @@ function limited({ title, text, help, waitMs }: Record<'title' | 'text', string>
     title,
     children: (
       <>
-        <h1>{title}</h1>
-        <p class="lead">{text}</p>
+        <p>{text}</p>
         {help && (
           <div class="notice">
             <p>{help}</p>
@@ -119,19 +118,16 @@ function limited({ title, text, help, waitMs }: Record<'title' | 'text', string>
 
 /** The content of a page of a service without a mail server: no code can be sent. */
 export const NoMail = () => (
-  <>
-    <h1>Sign in</h1>
-    <div class="notice bad">
-      <p>
-        <strong>Mail is not set up.</strong> Signing in needs a code that is sent by e-mail, and this service has no
-        mail server yet.
-      </p>
-      <p>
-        The operator sets <code>SMTP_URL</code> and <code>MAIL_FROM</code>, and restarts the API and the worker pool{' '}
-        <code>mail</code>.
-      </p>
-    </div>
-  </>
+  <div class="notice bad">
+    <p>
+      <strong>Mail is not set up.</strong> Signing in needs a code that is sent by e-mail, and this service has no mail
+      server yet.
+    </p>
+    <p>
+      The operator sets <code>SMTP_URL</code> and <code>MAIL_FROM</code>, and restarts the API and the worker pool{' '}
+      <code>mail</code>.
+    </p>
+  </div>
 );
 
 /** The answer of a service without a mail server. */
@@ -184,7 +180,7 @@ export function CodeForm({
 export function MailHint({ mailPage }: { mailPage?: string }) {
   if (!mailPage) return null;
   return (
-    <p class="notice mail-hint">
+    <p class="notice">
       <span>
         This is a development stack: the code is on the page <a href={mailPage}>Mail</a>.
       </span>
@@ -195,9 +191,9 @@ export function MailHint({ mailPage }: { mailPage?: string }) {
 /** Says that a code was sent, or that a new one is needed. */
 export function CodeLead({ email, hasCode }: { email: string; hasCode: boolean }) {
   const address = <strong class="address">{email}</strong>;
-  if (!hasCode) return <p class="lead">No code for {address} works any more. Send a new one.</p>;
+  if (!hasCode) return <p>No code for {address} works any more. Send a new one.</p>;
   return (
-    <p class="lead">
+    <p>
       We have sent a code to {address}. It works for 15 minutes, only in this browser. You can also open the link in the
       mail, in this browser.
     </p>

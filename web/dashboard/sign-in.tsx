@@ -134,14 +134,12 @@ function signInPage(view: SignInView): string {
   // The fault of a code is shown at its field, if the page has one.
   const { code, ...others } = faults;
   const above: Faults = open || !code ? others : faults;
-  const title = open ? 'Enter the code' : 'Sign in';
   return outsidePage({
-    title,
+    title: open ? 'Enter the code' : 'Sign in',
     hasErrors: Object.keys(faults).length > 0,
     scripts: open ? [codeScript] : [],
     children: (
       <>
-        <h1>{title}</h1>
         <FaultSummary faults={above} title="You are not signed in yet" />
         {open ? <CodeStep {...view} open={open} /> : <AddressStep {...view} />}
       </>
@@ -160,11 +158,11 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
           </p>
         </div>
       )}
-      <p class="lead">
+      <p>
         This is the dashboard of the Ride Partner API: your keys, your rides, and the events that we send to your
         server.
       </p>
-      <p class="lead">We send a code to your e-mail address; you need no password. A new address gets an account.</p>
+      <p>We send a code to your e-mail address; you need no password. A new address gets an account.</p>
       <AddressForm {...view} autofocus={!view.faults} />
       <MailHint mailPage={view.mailPage} />
     </>
@@ -186,7 +184,7 @@ function CodeStep({ open, next, faults, code, ...view }: SignInView & { open: Op
         autofocus={faults ? faults.code !== undefined : open.hasCode}
         button="Sign in"
       />
-      <section class="again" aria-labelledby="again">
+      <section class="again stack" aria-labelledby="again">
         <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>
           A mail can arrive some minutes later, in some companies twenty. Check the spam folder too. You can send

@@ -118,7 +118,7 @@ export function Timeline({
               <Entry path={path} entry={entry} chosenId={chosenId} isNewDay={isNewDay} />
               {entry === chosen.entry && (
                 <li id="opened" class="opened">
-                  <section class="card detail" id="detail" aria-labelledby="detail-title" tabIndex={-1}>
+                  <section class="card detail stack" id="detail" aria-labelledby="detail-title" tabIndex={-1}>
                     {children}
                   </section>
                 </li>

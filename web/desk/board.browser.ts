@@ -57,7 +57,7 @@ async function refresh(): Promise<void> {
   for (let failures = 0; isWanted; ) {
     isWanted = false;
     const status = await readAll().catch(() => 0);
-    if (status === 200 || status === 401) continue;
+    if ([200, 401, 403].includes(status)) continue;
     isWanted = true;
     failures += 1;
     const waitMs = Math.min(30_000, 500 * 2 ** failures);
@@ -72,6 +72,8 @@ async function readAll(): Promise<number> {
   if (answer.ok) apply((await answer.json()) as BoardState);
   // Without a session, the page redirects to the sign-in page, which leads back here.
   if (answer.status === 401) leave('signed-out', reload);
+  // The role of the person no longer allows the desk, so what they have typed is of no use.
+  if (answer.status === 403) reload();
   return answer.status;
 }
 

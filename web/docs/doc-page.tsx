@@ -82,7 +82,7 @@ function Search() {
         enterKeyHint="search"
       />
       <kbd>/</kbd>
-      <div class="results" hidden>
+      <div class="options" hidden>
         <p role="status" class="quiet" />
         <div id="search-results" role="listbox" aria-label="Results" />
       </div>

@@ -13,29 +13,31 @@ export function signInPage(language: DriveLanguage, { isWrong }: { isWrong: bool
       <>
         <h1>{title}</h1>
         {isWrong && (
-          <p class="wrong" role="alert" id="wrong">
+          <p class="notice bad" role="alert" id="wrong">
             {text('page.wrongKey')}
           </p>
         )}
         <NeedsScripts language={language} />
-        <form method="post" action="/drive/sign-in">
-          <label for="key">{text('page.key')}</label>
-          <p class="quiet" id="key-hint">
-            {text('page.keyHint')} <code dir="ltr">svc_driver_</code>
-          </p>
-          <input
-            id="key"
-            name="key"
-            type="password"
-            required
-            maxLength={200}
-            autocomplete="current-password"
-            autocapitalize="none"
-            spellcheck={false}
-            aria-describedby={isWrong ? 'wrong key-hint' : 'key-hint'}
-            aria-invalid={isWrong ? 'true' : undefined}
-          />
-          <button class="main-action" type="submit">
+        <form class="form" method="post" action="/drive/sign-in">
+          <div class="field">
+            <label for="key">{text('page.key')}</label>
+            <p class="quiet" id="key-hint">
+              {text('page.keyHint')} <code dir="ltr">svc_driver_</code>
+            </p>
+            <input
+              id="key"
+              name="key"
+              type="password"
+              required
+              maxLength={200}
+              autocomplete="current-password"
+              autocapitalize="none"
+              spellcheck={false}
+              aria-describedby={isWrong ? 'wrong key-hint' : 'key-hint'}
+              aria-invalid={isWrong ? 'true' : undefined}
+            />
+          </div>
+          <button class="btn main" type="submit">
             {text('page.signIn')}
           </button>
         </form>
@@ -59,7 +61,7 @@ export function tooManyPage(language: DriveLanguage, waitMs: number): string {
           <strong>{text('page.tooMany.wait', { minutes })}</strong> {text('page.tooMany.now')}
         </p>
         <p>
-          <a class="second-action" href="/drive">
+          <a class="btn second" href="/drive">
             {text('page.tooMany.back')}
           </a>
         </p>
@@ -76,7 +78,7 @@ export const NeedsScripts = ({
   children?: ComponentChildren;
 }) => (
   <noscript>
-    <p class="wrong">
+    <p class="notice bad">
       {text('page.scripts')} {children}
     </p>
   </noscript>
@@ -89,7 +91,7 @@ function page(
   return renderDocument({
     title,
     locale,
-    kind: 'drive drive-sign-in',
+    kind: 'drive sign-in',
     children: (
       <main>
         <div class="brand">

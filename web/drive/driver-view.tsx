@@ -35,11 +35,11 @@ export function drivePage(
             </p>
             <p class="quiet" dir="auto">{`${plate}, ${vehicle}`}</p>
           </div>
-          <button class="second-action" id="go-offline" type="button" hidden>
+          <button class="btn second" id="go-offline" type="button" hidden>
             {text('goOffline')}
           </button>
           <form method="post" action="/drive/sign-out" id="sign-out">
-            <button class="text-action" type="submit">
+            <button class="btn quiet-btn" type="submit">
               {text('page.signOut')}
             </button>
           </form>
@@ -52,7 +52,7 @@ export function drivePage(
         <main id="drive" data-driver={driverId} data-bidding-ms={biddingTimeoutMs}>
           <NeedsScripts language={language}>
             {text('page.scripts.ride')}{' '}
-            <a class="second-action" href="/drive/ride">
+            <a class="btn second" href="/drive/ride">
               {text('page.scripts.show')}
             </a>
           </NeedsScripts>
@@ -102,7 +102,7 @@ const WaitingScreen = ({ radiusKm, text }: WithText & { radiusKm: number }) => (
 
 /** The driver's day, and the state of the connection. Its space is reserved until the numbers are known. */
 const Today = ({ own, language: { locale, text } }: Pick<ActiveDriver, 'own'> & { language: DriveLanguage }) => (
-  <section class="today" id="today" aria-labelledby="today-title" hidden>
+  <section class="card today" id="today" aria-labelledby="today-title" hidden>
     <div class="today-head">
       <h2 id="today-title">{text('page.today')}</h2>
       {own.ratedRides && (
@@ -141,21 +141,21 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
     <h1 id="ride-title" tabIndex={-1}>
       {text('ride')}
     </h1>
-    <section class="stop to" aria-labelledby="to-label">
+    <section class="card stop to" aria-labelledby="to-label">
       <h2 id="to-label">{text('pickup')}</h2>
       <p>
         <bdi id="to-text" />
       </p>
     </section>
-    <section class="notes" id="messages" aria-labelledby="messages-label" hidden>
+    <section class="card notes" id="messages" aria-labelledby="messages-label" hidden>
       <h2 id="messages-label">{text('page.messages')}</h2>
       <ul id="messages-list" />
     </section>
-    <label class="notes pin" id="pin" hidden>
+    <label class="card field" id="pin" hidden>
       {text('page.pin')}
       <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
     </label>
-    <section class="passenger" id="passenger" aria-label={text('passenger')}>
+    <section class="card passenger" id="passenger" aria-label={text('passenger')}>
       <p class="name">
         <bdi id="passenger-name" />
       </p>
@@ -163,7 +163,7 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
         <bdi id="passenger-phone" dir="ltr" />
       </p>
     </section>
-    <section class="notes" id="notes" aria-labelledby="notes-label">
+    <section class="card notes" id="notes" aria-labelledby="notes-label">
       <h2 id="notes-label">{text('page.notes')}</h2>
       <p>
         <bdi id="notes-text" />
@@ -174,7 +174,7 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
       <Figure id="ride-distance" label={text('page.trip')} />
       <Figure id="ride-passengers" label={text('page.passengers')} />
     </dl>
-    <section class="stop next" id="next" aria-labelledby="next-label">
+    <section class="card stop next" id="next" aria-labelledby="next-label">
       <h2 id="next-label">{text('page.then')}</h2>
       <p>
         <bdi id="next-text" />
@@ -188,7 +188,7 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
         {...mapData(tiles, mapNames(mapLanguage(locale)))}
       />
     )}
-    <button class="second-action" id="read-aloud" type="button" aria-pressed="false" hidden>
+    <button class="btn second" id="read-aloud" type="button" aria-pressed="false" hidden>
       {text('page.readAloud')}
     </button>
   </section>
@@ -207,28 +207,28 @@ const ResultScreen = ({ text }: WithText) => (
 /** The next actions of every screen, in reach of a thumb. */
 const Dock = ({ text }: WithText) => (
   <footer class="dock" id="dock" hidden>
-    <button class="main-action" id="go-online" type="button" hidden>
+    <button class="btn main" id="go-online" type="button" hidden>
       {text('goOnline')}
     </button>
-    <a class="second-action to-maps" id="maps" href="geo:0,0" rel="noreferrer" hidden>
+    <a class="btn second to-maps" id="maps" href="geo:0,0" rel="noreferrer" hidden>
       {text('maps')}
     </a>
-    <a class="second-action call" id="call" href="tel:" hidden>
+    <a class="btn second call" id="call" href="tel:" hidden>
       {text('page.call')}
     </a>
-    <button class="text-action danger cancel" id="cancel" type="button" data-hold hidden>
+    <button class="btn quiet-btn danger cancel" id="cancel" type="button" data-hold hidden>
       {text('step.cancel')}
       <small id="cancel-hint" aria-hidden="true">
         {text('hold')}
       </small>
     </button>
-    <button class="main-action step" id="step" type="button" hidden>
+    <button class="btn main step" id="step" type="button" hidden>
       <span id="step-text" />
       <small id="step-hint" aria-hidden="true" hidden>
         {text('hold')}
       </small>
     </button>
-    <button class="main-action" id="continue" type="button" hidden>
+    <button class="btn main" id="continue" type="button" hidden>
       {text('page.continue')}
     </button>
   </footer>
@@ -242,10 +242,10 @@ function ConfirmDialog({ step, text }: WithText & { step: keyof typeof confirmWo
       <h2 id={`${step}-title`}>{text(words.title)}</h2>
       <p>{text(words.text)}</p>
       <form method="dialog">
-        <button class={step === 'cancel' ? 'main-action' : 'second-action'} type="submit" value="keep">
+        <button class={step === 'cancel' ? 'btn main' : 'btn second'} type="submit" value="keep">
           {text(words.keep)}
         </button>
-        <button class={step === 'cancel' ? 'second-action danger' : 'main-action'} type="submit" value={step}>
+        <button class={step === 'cancel' ? 'btn danger' : 'btn main'} type="submit" value={step}>
           {text(words.button)}
         </button>
       </form>

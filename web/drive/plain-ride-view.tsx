@@ -52,7 +52,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
   const stop = nextStop(ride);
   return (
     <>
-      <section class="stop to">
+      <section class="card stop to">
         <h2>{text(stop === ride.pickup ? 'pickup' : 'destination')}</h2>
         <p>
           <bdi>{placeWords(stop)}</bdi>
@@ -63,7 +63,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
         )}
       </section>
       {passenger && (
-        <section class="passenger">
+        <section class="card passenger">
           <p class="name">
             <bdi>{passenger.name || text('passenger')}</bdi>
           </p>
@@ -73,7 +73,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
         </section>
       )}
       {ride.messages && (
-        <section class="notes">
+        <section class="card notes">
           <h2>{text('page.messages')}</h2>
           <ul>
             {ride.messages.map((message) => (
@@ -85,7 +85,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
         </section>
       )}
       {notes && (
-        <section class="notes">
+        <section class="card notes">
           <h2>{text('page.notes')}</h2>
           <p>
             <bdi>{notes}</bdi>
@@ -117,16 +117,16 @@ function Dock({ ride, step, button, userAgent, text }: DockProps) {
   const call = ride.passenger?.callUrl;
   return (
     <footer class="dock">
-      <a class="second-action to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">
+      <a class="btn second to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">
         {text('maps')}
       </a>
       {call && (
-        <a class="second-action call" href={call}>
+        <a class="btn second call" href={call}>
           {text('page.call')}
         </a>
       )}
       <StepForm step="cancel" rideId={ride.rideId}>
-        <button class="text-action danger" type="submit">
+        <button class="btn quiet-btn danger" type="submit">
           {text('step.cancel')}
         </button>
       </StepForm>
@@ -137,7 +137,7 @@ function Dock({ ride, step, button, userAgent, text }: DockProps) {
             <input name="pin" inputMode="numeric" autocomplete="off" maxLength={4} required />
           </label>
         )}
-        <button class="main-action" type="submit">
+        <button class="btn main" type="submit">
           {button}
         </button>
       </StepForm>
@@ -157,12 +157,12 @@ export function confirmPage(language: DriveLanguage, step: keyof typeof confirmW
         <p>{text(words.text)}</p>
         <StepForm step={step} rideId={rideId}>
           <input type="hidden" name="confirmed" value="yes" />
-          <button class={isCancel ? 'second-action danger' : 'main-action'} type="submit">
+          <button class={isCancel ? 'btn danger' : 'btn main'} type="submit">
             {text(words.button)}
           </button>
         </StepForm>
         <p>
-          <a class={isCancel ? 'main-action' : 'second-action'} href="/drive/ride">
+          <a class={isCancel ? 'btn main' : 'btn second'} href="/drive/ride">
             {text(words.keep)}
           </a>
         </p>
@@ -202,14 +202,14 @@ function page({ locale, text }: DriveLanguage, { title, notice, children, dock }
       <>
         <main>
           {notice && (
-            <p class="wrong" role="alert">
+            <p class="notice bad" role="alert">
               {notice}
             </p>
           )}
           <h1>{title}</h1>
           {children}
           <LanguageMenu locale={locale} label={text('page.language')} />
-          <p class="quiet">
+          <p class="links">
             <a href="/drive/ride">{text('page.reload')}</a> <a href="/drive">{text('page.scripts.with')}</a>
           </p>
         </main>

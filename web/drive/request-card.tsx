@@ -42,14 +42,14 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
     </div>
     <div class="acts">
       <div class="choice" data-for="open">
-        <button class="main-action" data-part="accept" type="button">
+        <button class="btn main" data-part="accept" type="button">
           <span data-part="accept-text" />
           <small data-part="accept-eta" />
         </button>
-        <button class="second-action" data-part="decline" type="button">
+        <button class="btn second" data-part="decline" type="button">
           {text('decline')}
         </button>
-        <button class="second-action" data-part="counter" type="button">
+        <button class="btn second" data-part="counter" type="button">
           {text('page.counter')}
         </button>
       </div>
@@ -66,10 +66,10 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
           less={text('page.minutes.less')}
           more={text('page.minutes.more')}
         />
-        <button class="second-action" data-part="back" type="button">
+        <button class="btn second" data-part="back" type="button">
           {text('page.back')}
         </button>
-        <button class="main-action" data-part="offer" type="button">
+        <button class="btn main" data-part="offer" type="button">
           <span data-part="offer-text" />
           <small data-part="offer-eta" />
         </button>
@@ -79,7 +79,7 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
           <strong data-part="offered" />
           <span data-part="offered-eta" />
         </p>
-        <button class="second-action" data-part="withdraw" type="button">
+        <button class="btn second" data-part="withdraw" type="button">
           {text('withdraw')}
         </button>
       </div>
@@ -87,7 +87,7 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
         <p>
           <strong>{text('page.declined')}</strong>
         </p>
-        <button class="second-action" data-part="undo" type="button">
+        <button class="btn second" data-part="undo" type="button">
           {text('page.undo')}
         </button>
       </div>
@@ -95,7 +95,7 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
         <p>
           <strong data-part="gone" />
         </p>
-        <button class="second-action" data-part="dismiss" type="button">
+        <button class="btn second" data-part="dismiss" type="button">
           {text('page.ok')}
         </button>
       </div>
@@ -122,11 +122,11 @@ const Way = ({ part, label }: { part: 'pickup' | 'trip'; label: string }) => (
 const Stepper = ({ name, label, less, more }: { name: string; label: string; less: string; more: string }) => (
   <fieldset class="stepper">
     <legend>{label}</legend>
-    <button type="button" data-part={`${name}-less`} aria-label={less}>
+    <button class="btn second" type="button" data-part={`${name}-less`} aria-label={less}>
       −
     </button>
     <output data-part={name} />
-    <button type="button" data-part={`${name}-more`} aria-label={more}>
+    <button class="btn second" type="button" data-part={`${name}-more`} aria-label={more}>
       +
     </button>
   </fieldset>

@@ -90,10 +90,13 @@ export function outsidePage({ title, kind = 'sign-in', hasErrors, scripts, child
     children: (
       <main id="main">
         {kind === 'sign-in' && (
-          <p class="brand">
-            <Mark />
-            <span>Ride Partner</span>
-          </p>
+          <>
+            <p class="brand">
+              <Mark />
+              <span>Ride Partner</span>
+            </p>
+            <h1>{title}</h1>
+          </>
         )}
         {children}
       </main>

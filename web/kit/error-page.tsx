@@ -124,7 +124,7 @@ export function errorPage(
         {locale && languageLabel && <LanguageMenu locale={locale} label={languageLabel} />}
         {hasNavigation && <Navigation />}
         {requestId && (
-          <p class="quiet small">
+          <p class="hint">
             Error {status}, request <code>{requestId}</code>
           </p>
         )}
@@ -142,7 +142,7 @@ const links = [
 
 const Navigation = () => (
   <nav aria-label="Ride Partner">
-    <ul>
+    <ul class="links">
       {links.map(([href, name]) => (
         <li key={href}>
           <a href={href}>{name}</a>

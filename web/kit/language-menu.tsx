@@ -11,7 +11,7 @@ interface LanguageMenuProps {
 export const LanguageMenu = ({ locale, label }: LanguageMenuProps) => (
   <>
     <button
-      class="action language-button"
+      class="btn second language-button"
       type="button"
       popovertarget="languages"
       title={label}

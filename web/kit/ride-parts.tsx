@@ -41,7 +41,7 @@ export function RideLinks({ ride, desk = true }: { ride: Pick<Ride, '_id' | 'sta
   const isBookable = desk && !erasedAt;
   if (!isBookable && status !== 'completed') return null;
   return (
-    <p class="ride-links" id={`links-${_id}`}>
+    <p class="links" id={`links-${_id}`}>
       {isBookable && (
         <>
           <a href={`${deskPath()}?repeat=${_id}`}>Repeat</a> <a href={`${deskPath()}?return=${_id}`}>Return trip</a>{' '}

@@ -79,7 +79,7 @@ const signInPage = (fault?: string): string =>
       <main>
         <Mark />
         <h1>Queues</h1>
-        <form method="post" action={operatorsPath} class="form operators-form">
+        <form method="post" action={operatorsPath} class="form">
           <div class="field">
             <label for="token">Token</label>
             <p class="hint" id="token-hint">

@@ -72,7 +72,7 @@ export function liveMap(state: TrackState, { language, tiles, help, ratingPath }
           <DriverCard driver={shownDriver(state)} language={language} />
           <RatingForm path={ratingPath} state={state} language={language} />
           <div class="actions">
-            <button type="button" class="action share" id="share">
+            <button type="button" class="btn second share" id="share">
               {text('share')}
             </button>
             {help && <HelpLink {...help} label={text('page.help')} />}
@@ -104,7 +104,7 @@ function ClockTime({ at }: { at: number }) {
 function HelpLink({ url, phone, label }: NonNullable<Config['help']> & { label: string }) {
   if (phone) {
     return (
-      <a class="action" id="help" href={url}>
+      <a class="btn second" id="help" href={url}>
         {label}{' '}
         <span class="quiet" dir="ltr">
           {phone}
@@ -113,7 +113,7 @@ function HelpLink({ url, phone, label }: NonNullable<Config['help']> & { label: 
     );
   }
   return (
-    <a class="action" id="help" href={url} target="_blank" rel="noopener">
+    <a class="btn second" id="help" href={url} target="_blank" rel="noopener">
       {label}
     </a>
   );

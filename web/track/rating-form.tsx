@@ -30,12 +30,12 @@ export function RatingForm({ path, state, language: { text } }: RatingFormProps)
           </div>
         </fieldset>
         {/* The stylesheet shows it once stars are chosen. */}
-        <div class="comment">
+        <div class="field comment">
           <label for="comment">
             {text('page.comment')} <span class="quiet">{text('page.optional')}</span>
           </label>
           <textarea id="comment" name="comment" rows={2} maxLength={longestComment} aria-describedby="comment-hint" />
-          <p class="quiet" id="comment-hint">
+          <p class="hint" id="comment-hint">
             {text('page.commentHint')}
           </p>
           <button type="submit" class="btn">

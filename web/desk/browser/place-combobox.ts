@@ -219,7 +219,7 @@ function createPopup(input: HTMLInputElement) {
   const note = document.createElement('p');
   const mark = document.createElement('p');
   const said = document.createElement('p');
-  popup.className = 'place-popup';
+  popup.className = 'options';
   popup.hidden = true;
   list.id = `${input.id}-options`;
   list.setAttribute('role', 'listbox');

@@ -6,7 +6,7 @@ const mostResults = 8;
 /** Searches all pages while the reader types. The first focus loads the index. */
 export function startSearch(search: HTMLElement): void {
   const field = search.querySelector('input') as HTMLInputElement;
-  const results = search.querySelector('.results') as HTMLElement;
+  const results = search.querySelector('.options') as HTMLElement;
   const status = search.querySelector('[role=status]') as HTMLElement;
   const list = search.querySelector('[role=listbox]') as HTMLElement;
   field.setAttribute('role', 'combobox');

@@ -18,7 +18,7 @@ interface FollowOptions<State> {
   onState(state: State): void;
   /** `isGood` is true while updates arrive. */
   onConnection(isGood: boolean): void;
-  /** Called when the browser's session has ended. */
+  /** Called when the browser's session has ended, or the role of its person no longer allows the page. */
   onSignedOut?(): void;
   /** Tabs with this name share one stream; by default, tabs of the same `base`. */
   sharedAs?: string;
@@ -64,8 +64,8 @@ export function followRide<State extends { now: number }>(
 
   async function askForState(signal: AbortSignal): Promise<boolean> {
     const response = await fetch(`${base}/state`, { signal, cache: 'no-store' });
-    if (response.status === 404 || response.status === 401) end();
-    if (response.status === 401) onSignedOut();
+    if ([401, 403, 404].includes(response.status)) end();
+    if (response.status === 401 || response.status === 403) onSignedOut();
     if (response.ok) applyAndShare((await response.json()) as State);
     return response.ok;
   }

@@ -22,7 +22,7 @@ export async function readStream(
   let timer = setTimeout(() => silence.abort(), silenceMs);
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, silence.signal]), cache: 'no-store' });
-    if ([204, 401, 404].includes(response.status)) return 'over';
+    if ([204, 401, 403, 404].includes(response.status)) return 'over';
     if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
     onOpen(response);
     const parser = createParser({ onEvent: ({ event = '', data }) => onEvent(event, data) });

@@ -55,7 +55,7 @@ export function createCarMark(map: LeafletMap, put: Put) {
 
 /** A button that is hidden until the viewer has moved the map. */
 export function addRecenterButton(map: LeafletMap, name: string, onClick: () => void): HTMLButtonElement {
-  const button = DomUtil.create('button', 'recenter');
+  const button = DomUtil.create('button', 'btn second recenter');
   button.type = 'button';
   button.textContent = name;
   button.hidden = true;
