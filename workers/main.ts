@@ -16,6 +16,7 @@ import { driverRatings } from './periodic/driver-ratings.ts';
 import { fareCounts } from './periodic/fares.ts';
 import { startFreeDrivers } from './periodic/free-drivers.ts';
 import { startOpener } from './periodic/opener.ts';
+import { outageMails } from './periodic/outage-mails.ts';
 import { retention } from './periodic/retention/retention.ts';
 import { startSweeper } from './periodic/sweeper/sweeper.ts';
 import { startPacedWork } from './periodic/turns.ts';
@@ -61,12 +62,13 @@ async function runPools(names: readonly string[]): Promise<void> {
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
   const heartbeats: Record<string, Heartbeat> = Object.fromEntries(pools.map((pool) => [pool, createHeartbeat()]));
+  const works = [usageSums, fareCounts, driverRatings, retention, ...(readsSecrets ? [outageMails] : [])];
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], heartbeats[pool]));
   const periodic = [
     startSweeper(ctx),
     startOpener(ctx),
     startFreeDrivers(ctx),
-    ...[usageSums, fareCounts, driverRatings, retention].map((work) => startPacedWork(ctx, work)),
+    ...works.map((work) => startPacedWork(ctx, work)),
   ];
   const watch = startWarnings(ctx);
   const ops = await startOpsServer(ctx, {

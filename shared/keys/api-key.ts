@@ -32,7 +32,9 @@ export interface ApiKey {
   textsPassenger?: true;
   /** The current streak of failed deliveries; removed by the next success (webhooks/delivery-health.ts). */
   failing?: FailureStreak;
-  /** When the account got mails about this key's failing deliveries, within the last 24 hours. */
+  /** The last streak of 5 or more, until the mail about its end is stored (workers/periodic/outage-mails.ts). */
+  recovered?: FailureStreak;
+  /** When the account got mails about this key's failing deliveries, within the 24 hours before the last failure. */
   outageMailsAt?: Date[];
   /** The last time that a worker held delivery settings for longer than 250 ms (delivery-settings.ts). */
   settingsHeldAt?: Date;
@@ -74,6 +76,12 @@ keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt
 keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
 // Unique, so that concurrent creations cannot use the same slot and exceed the key limit of the account (places.ts).
 keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
+// Find the keys that owe a mail (workers/periodic/outage-mails.ts).
+keySchema.index(
+  { 'failing.isTold': 1, 'failing.inRow': 1 },
+  { partialFilterExpression: { 'failing.inRow': { $exists: true } } },
+);
+keySchema.index({ recovered: 1 }, { sparse: true });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
 keySchema.index({ signingSecret: 1 });
 

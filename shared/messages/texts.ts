@@ -58,11 +58,13 @@ export function textOf(
   const pattern = languages[new Intl.Locale(shown).language]?.[key as keyof Texts] ?? '';
   const format = formats.get(shown + key) ?? new IntlMessageFormat(pattern, shown);
   if (formats.size < mostFormats) formats.set(shown + key, format);
-  const text = format.format({
+  const written = format.format({
     ...values,
     isNamed: values.passenger ? 'yes' : 'no',
     time: values.pickupAt && timeText(values.pickupAt, values, shown),
   });
+  // Some regions write `p.m.`, before the full stop of a sentence.
+  const text = String(written).replaceAll('.. ', '. ');
   const start = rightToLeft.has(new Intl.Locale(shown).language) ? '\u200f' : '';
   return start + (sender ? `${sender}: ${text}` : text);
 }
@@ -73,9 +75,11 @@ const rightToLeft: ReadonlySet<string> = new Set(['ar', 'he']);
 /** A partner can name any region of a language, so there may be many locales. */
 const mostFormats = 1_000;
 
-/** The locale itself if there are texts in its language, else American English. */
+/** The locale itself if there are texts in its language, else American English. Chinese has simplified characters. */
 function shownLocale(locale = 'en-US'): string {
-  return languages[new Intl.Locale(locale).language] ? locale : 'en-US';
+  const { language } = new Intl.Locale(locale);
+  if (language === 'zh') return new Intl.Locale(locale, { script: 'Hans' }).toString();
+  return languages[language] ? locale : 'en-US';
 }
 
 /** `7:30 AM`, with the day unless it is today at the pickup. */

@@ -110,7 +110,9 @@ export async function changeRide<Result>(
     );
     count(ride, change, at);
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
-    await Promise.all([enqueueNextTimer(ctx, changed, ride), change.event && enqueueNewEvent(ctx, changed)]);
+    // The event that names the next ride has waited until it exists (rebid.ts).
+    const mayBeSent = change.event || set.replacedBy;
+    await Promise.all([enqueueNextTimer(ctx, changed, ride), mayBeSent && enqueueNewEvent(ctx, changed)]);
     return { ride: changed, result };
   }
   throw new AppError('unavailable');

@@ -98,6 +98,13 @@ export const timerJobId = (rideId: string, name: TimerName): string => `${rideId
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
+ * True if the ride's next event names the next ride, and that does not exist yet (rebid.ts). The event is the last one
+ * of its ride. The write that fires the timer adds its job.
+ */
+export const waitsForNextRide = ({ seq, settledSeq, timers }: Pick<Ride, 'seq' | 'settledSeq' | 'timers'>): boolean =>
+  settledSeq + 1 === seq && timers.some(({ name }) => name === 'rebid');
+
+/**
  * Adds the job for the ride's oldest unsettled event, if there is one. One job is one attempt of one event. Never
  * fails, because the event is in MongoDB. Resolves with false if Redis did not accept the job; the sweeper then adds it
  * later.
@@ -119,8 +126,9 @@ export async function enqueueNextDelivery(
 }
 
 /**
- * Adds the job for a ride's new event: its delivery, or, while earlier events are unsettled, only its copies for further
- * endpoints, which wait for no other URL. Never fails: the delivery stores missing copies.
+ * Adds the job for a ride's new event, or for its last one once the next ride exists: its delivery, or, while earlier
+ * events are unsettled, only its copies for further endpoints, which wait for no other URL. Never fails: the delivery
+ * stores missing copies.
  */
 export async function enqueueNewEvent(ctx: Context, ride: Outbox): Promise<boolean> {
   const { _id: rideId, keyId, seq, settledSeq } = ride;
@@ -130,6 +138,8 @@ export async function enqueueNewEvent(ctx: Context, ride: Outbox): Promise<boole
     id: copiesJobId(rideId, seq),
     name: `copies of event ${seq} of ${rideId}`,
     data: { rideId, keyId, seq, copiesOnly: true },
+    // A run in progress may have left out the ride, because it waited for the next one.
+    evenIfActive: true,
   });
 }
 

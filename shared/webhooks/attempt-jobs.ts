@@ -6,6 +6,12 @@ import { type AttemptRecord, attempts } from './attempts.ts';
 export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'>;
 
 /**
+ * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
+ * second.
+ */
+export const resendIntervalMs = 111;
+
+/**
  * Adds the job of a resend. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not accept
  * the job; the sweeper then adds it later.
  */

@@ -5,7 +5,6 @@ import { isDuplicate } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { endpointsOf } from '../keys/endpoints.ts';
 import { timeOf } from '../rides/events.ts';
-import { bringNamedSuccessors } from '../rides/rebid.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
@@ -75,23 +74,19 @@ type UnsettledRide = Pick<Ride, '_id' | keyof typeof unsettledFields>;
 
 /**
  * Stores the copies of all events of a ride that are not settled, in order, so that no further endpoint waits until the
- * default URL has had the earlier ones. Stores nothing for a held ride. Throws like `storeCopies`.
+ * default URL has had the earlier ones. Stores nothing for a held ride, and while the last event waits for the next ride
+ * (rebid.ts). Throws like `storeCopies`.
  */
 export async function copyUnsettled(ctx: Context, rideId: string): Promise<void> {
   const ride = await rides.findOne<UnsettledRide>(
-    { _id: rideId, heldAt: { $exists: false } },
+    { _id: rideId, heldAt: { $exists: false }, 'timers.name': { $ne: 'rebid' } },
     // Only what no failover can roll back may be sent.
     { ...committedReads(), projection: unsettledFields },
   );
   if (!ride) return;
-  const { events } = ride;
-  await bringNamedSuccessors(
-    ctx,
-    events.map((event) => ({ rideId, event })),
-  );
   await storeCopies(
     ctx,
     ride,
-    events.map((event) => copiedEvent(ride, event)),
+    ride.events.map((event) => copiedEvent(ride, event)),
   );
 }

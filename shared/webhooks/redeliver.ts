@@ -6,7 +6,7 @@ import { keys } from '../keys/api-key.ts';
 import { findEndpoint } from '../keys/endpoints.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
-import { enqueueNextRedeliveries } from './attempt-jobs.ts';
+import { enqueueNextRedeliveries, resendIntervalMs } from './attempt-jobs.ts';
 import {
   type AttemptRecord,
   attemptOfForm,
@@ -28,12 +28,6 @@ import {
   rideFields,
   type TimeRange,
 } from './undelivered.ts';
-
-/**
- * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
- * second.
- */
-export const resendIntervalMs = 111;
 
 /**
  * Resends an event of a ride to the current URL of the ride or key, or to a further endpoint, with its original body, id and number, the header

@@ -239,9 +239,9 @@ const wrongLater: readonly PlantedBug[] = [
   },
   {
     what: 'sends the event before the successor exists',
-    file: 'workers/webhooks/deliver-event.js',
-    find: 'await bringNamedSuccessors(',
-    replace: '((..._) => {})(',
+    file: 'workers/webhooks/claim-event.js',
+    find: 'nextRideExists, mayClaim(',
+    replace: 'mayClaim(',
     also: {
       file: 'workers/bidding.js',
       find: "if (job.timer === 'rebid')",

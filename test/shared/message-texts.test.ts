@@ -114,6 +114,21 @@ describe('text messages in every language', () => {
     }
   });
 
+  it('a sentence has one full stop after a time that ends with one', () => {
+    const later = { ...values, pickupAt: new Date('2026-11-27T19:30:00Z') };
+    expect(textOf('booked', 'passenger', 'es-MX', later)).to.match(/2:30\sp\.\s?m\. Le avisaremos/);
+    expect(textOf('booked', 'passenger', 'en-CA', later)).to.match(/2:30\sp\.m\. You will/);
+  });
+
+  it('one minute in Spanish is no plural', () => {
+    for (const to of ['passenger', 'contact'] as const) {
+      expect(textOf('found', to, 'es', { ...values, minutes: 1 })).to.include(' en 1 min:');
+      expect(textOf('found', to, 'es', values)).to.include(' en unos 4 min:');
+    }
+    const { text } = pageLanguages(driveTexts)('es');
+    expect([1, 4].map((minutes) => text('eta', { minutes }))).to.deep.equal(['1 min', 'Unos 4 min']);
+  });
+
   it('the region of a locale decides the form of times, and a language without texts is English', () => {
     const later = { ...values, pickupAt: new Date('2026-11-27T19:30:00Z') };
     expect(textOf('booked', 'passenger', 'en-GB', later)).to.include('14:30');
@@ -125,6 +140,10 @@ describe('text messages in every language', () => {
       .to.match(/2:30\sPM/)
       .and.include('Your ride');
     expect(textOf('cancelled', 'passenger', 'zh-Hant-TW', values)).to.include('您的行程已取消');
+    const tomorrow = { ...values, pickupAt: new Date('2026-12-01T19:30:00Z') };
+    expect(textOf('booked', 'passenger', 'zh-Hant-TW', tomorrow))
+      .to.include('周二')
+      .and.not.include('週二');
     expect(textOf('cancelled', 'passenger', 'iw', values)).to.include('בוטלה');
   });
 });

@@ -80,16 +80,18 @@ const actors: Partial<Record<Actor, string>> = {
   operator: 'The operator of the service',
 };
 
-/** Says who changed the ride first, and how. */
-function refusalText({ events, status, offers, acceptedOfferId, cancelledBy }: Ride, { message }: AppError): string {
+/** Says who changed the ride first, and how; for any other refusal, its reason. */
+function refusalText(ride: Ride, { message, code }: AppError): string {
+  const { events, status, offers, acceptedOfferId, cancelledBy } = ride;
   const changes = events.filter(({ event }) => event === 'ride.status');
   const by = (change: (typeof changes)[number] | undefined) => actors[change?.by ?? 'partner'] ?? 'Somebody';
   if (status === 'cancelled') {
     if (cancelledBy === 'partner') return `${by(changes.at(-1))} has cancelled this ride.`;
     return cancelledBy === 'driver' ? 'The driver has cancelled this ride.' : 'The time of this ride was over.';
   }
-  const accepted = offers.find(({ offerId }) => offerId === acceptedOfferId);
-  if (!accepted) return `${message}.`;
   if (status === 'completed') return 'The ride is already completed.';
+  if (status === 'in_progress' && code === 'illegal_step') return 'The trip has already started.';
+  const accepted = offers.find(({ offerId }) => offerId === acceptedOfferId);
+  if (!accepted || code !== 'ride_not_bidding') return `${message}.`;
   return `${by(changes[0])} has accepted an offer for this ride: ${accepted.driver.name}, ${moneyText(accepted.price)}.`;
 }

@@ -76,7 +76,8 @@ export function wordsFor(state: TrackState, now: number, language: MapLanguage, 
         const time = (at: number) => ({ time: timeText(at, now, language, timeZone) });
         return {
           headline: text('scheduled', time(state.pickupAt)),
-          status: text('scheduled.status', time(state.opensAt)),
+          // Some regions write `p.m.`, before the full stop of the sentence.
+          status: text('scheduled.status', time(state.opensAt)).replace(/\.\.$/, '.'),
         };
       }
       return { headline: text('bidding'), status: text('bidding.status') };

@@ -1,7 +1,7 @@
 import { batchedUpdate } from '../../shared/base/mongo/batch.ts';
 import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Outbox } from '../../shared/rides/ride-jobs.ts';
+import { type Outbox, waitsForNextRide } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import {
   earlierMs,
@@ -47,8 +47,9 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
 
 /**
  * Claims event number `seq` of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or with null
- * if it is not the ride's oldest unsettled event, another run holds it, or the ride is held. Another run's claim counts as expired only if
- * it has expired by `endedBy` too (`claimClock`). Claiming again with the same token renews the claim.
+ * if it is not the ride's oldest unsettled event, another run holds it, the ride is held, or the event waits for the
+ * next ride (`waitsForNextRide`). Another run's claim counts as expired only if it has expired by `endedBy` too
+ * (`claimClock`). Claiming again with the same token renews the claim.
  */
 export async function claimEvent(
   rideId: string,
@@ -61,7 +62,8 @@ export async function claimEvent(
   // These conditions are in the update and not in the filter, where they would double the cost: MongoDB plans a query
   // for any filter with more than `_id`.
   const isNotHeld = { $eq: [{ $type: '$heldAt' }, 'missing'] };
-  const isAllowed = { $and: [...isOldestUnsettled, isNotHeld, mayClaim(rideId, token, endedBy)] };
+  const nextRideExists = { $or: [{ $gt: ['$seq', seq] }, { $not: [{ $in: ['rebid', '$timers.name'] }] }] };
+  const isAllowed = { $and: [...isOldestUnsettled, isNotHeld, nextRideExists, mayClaim(rideId, token, endedBy)] };
   const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
   // The reply contains the first unsettled event. It is event `seq` if this run holds the claim on that event.
@@ -100,6 +102,8 @@ function operationsOn(
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' | 'held_ride' }
+  /** The event waits for the next ride. `forMs`: how long it has waited so far. */
+  | { state: 'waits for the next ride'; forMs: number }
   /**
    * `held`: another run holds a claim. `held ahead`: the claim is dated ahead of MongoDB's clock. `remainingMs`: the
    * time after which to check the event again.
@@ -108,13 +112,16 @@ type DeliveryState =
 
 /** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
 export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
-  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim' | 'heldAt'> & { now: Date }>(
+  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim' | 'heldAt' | 'timers' | 'statusAt'> & { now: Date }>(
     { _id: rideId },
-    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, heldAt: 1, now: '$$NOW' } },
+    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, heldAt: 1, timers: 1, statusAt: 1, now: '$$NOW' } },
   );
   if (ride?.heldAt) return { state: 'held_ride' };
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
+  if (waitsForNextRide(ride)) {
+    return { state: 'waits for the next ride', forMs: ride.now.getTime() - ride.statusAt.getTime() };
+  }
   if (ride.claim && isAhead(ride.claim, ride.now)) {
     return { state: 'held ahead', remainingMs: noteClaimAhead(rideId, ride.claim) };
   }

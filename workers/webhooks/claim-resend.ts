@@ -1,6 +1,6 @@
 import { keys } from '../../shared/keys/api-key.ts';
+import { resendIntervalMs } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { resendIntervalMs } from '../../shared/webhooks/redeliver.ts';
 import {
   earlierMs,
   fromNow,

@@ -5,7 +5,6 @@ import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { newTrace, type Trace } from '../../shared/outbound/trace.ts';
 import { timeOf } from '../../shared/rides/events.ts';
-import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { copiedEvent, requestIdOf, storeCopies } from '../../shared/webhooks/copies-of-event.ts';
@@ -41,7 +40,6 @@ export async function deliverEvent(
   if (!claimed) return finishUnclaimed(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
 
-  await bringNamedSuccessors(ctx, [{ rideId, event: claimed.event }]);
   await storeCopiesOf(ctx, claimed, settings);
 
   const trace = newTrace();
@@ -132,6 +130,8 @@ async function finishUnclaimed(ctx: Context, { rideId, seq }: DeliveryJob): Prom
       return { againInMs: delivery.remainingMs, why: "held by another run, by a clock ahead of MongoDB's" };
     case 'free':
       return { againInMs: 100, why: 'just released by another run' };
+    case 'waits for the next ride':
+      return { againInMs: backoffMs(delivery.forMs, 100), why: 'the next ride does not exist yet' };
     case 'settled':
       // Adds the next event's job even if another run settled this event: that run may have crashed before it added the
       // job.

@@ -3,13 +3,14 @@ import type { Texts } from './english.ts';
 /** The text messages in Spanish, in ICU MessageFormat. */
 export const spanish: Texts = {
   'passenger.booked': 'Su viaje está reservado: {time}. Le avisaremos cuando haya un conductor.',
-  'passenger.found': '{driver} le recoge en unos {minutes} min: {vehicle}, matrícula {plate}. Mapa en vivo: {link}',
+  'passenger.found':
+    '{driver} le recoge en {minutes, plural, one {# min} other {unos # min}}: {vehicle}, matrícula {plate}. Mapa en vivo: {link}',
   'passenger.foundLater': 'Recogida: {time}, con {driver}. {vehicle}, matrícula {plate}. Mapa en vivo: {link}',
   'passenger.arrived': 'Su vehículo ha llegado: {vehicle}, matrícula {plate}. {link}',
   'passenger.cancelled': 'Su viaje ha sido cancelado.',
   'passenger.replaced': 'Su conductor ha cancelado. Buscamos otro vehículo y le avisaremos cuando lo encontremos.',
   'contact.found':
-    '{driver} recoge {isNamed, select, yes {a {passenger}} other {al pasajero}} en unos {minutes} min: {vehicle}, matrícula {plate}. Siga el viaje: {link}',
+    '{driver} recoge {isNamed, select, yes {a {passenger}} other {al pasajero}} en {minutes, plural, one {# min} other {unos # min}}: {vehicle}, matrícula {plate}. Siga el viaje: {link}',
   'contact.foundLater':
     'Recogida {isNamed, select, yes {de {passenger}} other {del pasajero}}: {time}, con {driver}. {vehicle}, matrícula {plate}. Siga el viaje: {link}',
   'contact.completed':

@@ -12,9 +12,7 @@ const places: readonly Kill[] = [
   { kind: 'bidding', place: 'between commit and enqueue' },
   { kind: 'bidding', place: 'before a change' },
   { kind: 'bidding', place: 'between change and enqueue' },
-  { kind: 'webhooks', place: 'before the insert' },
-  { kind: 'webhooks', place: 'between commit and enqueue' },
-  { kind: 'webhooks', place: 'before a change' },
+  { kind: 'webhooks', place: 'before the claim' },
   { kind: 'webhooks', place: 'between claim and send' },
 ];
 

@@ -4,6 +4,7 @@ import { firstRideId, newKeyId } from '../../../shared/base/ids.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { askHelp } from '../../../shared/rides/ask-help.ts';
 import { boardRides } from '../../../shared/rides/board-rides.ts';
+import { mostNotes } from '../../../shared/rides/driver-notes.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { BoardState } from '../../../web/desk/board-state.ts';
@@ -299,6 +300,22 @@ describe("a desk's board", () => {
     expect(textOf(refused?.html ?? '')).to.include(
       'Another person has accepted an offer for this ride: Dana Okoye, $20.00.',
     );
+  });
+
+  it('says why a trip was not started and a message was not sent, not who has accepted the offer', async () => {
+    const { visitor, owner } = await newDesk(api);
+    const { rideId } = await rideIn(api.ctx, 'in_progress', { ...owner, pin: true });
+    const base = `/dashboard/desk/rides/${rideId}`;
+    const refusal = async (form: string, fields = {}) => {
+      const { status, html } = await visitor.post(`${base}/${form}`, fields);
+      expect(status).to.equal(409);
+      return textOf(html);
+    };
+    expect(await refusal('start')).to.include('The trip has already started.');
+    for (let number = 1; number <= mostNotes; number += 1) {
+      await applyAction(api.ctx, rideId, { action: 'tellDriver', text: `Message ${number}` }, 'anyone');
+    }
+    expect(await refusal('tell', { text: 'One more' })).to.include('The ride has had 10 messages to the driver');
   });
 
   it('a cancellation is confirmed once, and a second one says who was first', async () => {

@@ -137,6 +137,13 @@ describe('texts of a live map', () => {
     expect(headlineIn('de')).to.equal('Geplant für 15. Nov., 22:13 UTC');
   });
 
+  it('a sentence has one full stop after a time that ends with one', () => {
+    const waiting = state({ status: 'bidding', pickupAt: now + 40 * minute, opensAt: now + 10 * minute });
+    for (const locale of ['en-CA', 'es-MX']) {
+      expect(wordsFor(waiting, now, mapLanguage(locale)).status).to.match(/\s[ap]\.\s?m\.$/);
+    }
+  });
+
   it('the map says that another driver is looked for if another ride replaces a cancelled one', () => {
     expect(words({ status: 'cancelled', endedBy: 'replaced' }).headline).to.equal('Finding another driver');
   });

@@ -47,7 +47,7 @@ describe('the sweeper', () => {
   async function lateEvents(count: number): Promise<Ride[]> {
     const made = Array.from({ length: count }, (_, index) => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()), ...places },
-      ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
+      ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index), timers: [] },
     })) as unknown as Ride[];
     // The rides are not inserted in the order of their age.
     await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));

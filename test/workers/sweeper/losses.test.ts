@@ -34,7 +34,7 @@ describe('sweeper after a partial loss of Redis data', () => {
   async function lateEvents(count: number, context = ctx): Promise<string[]> {
     const made = Array.from({ length: count }, () => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()), ...places },
-      ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: longAgo() },
+      ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: longAgo(), timers: [] },
     }));
     await rides.insertMany(made as unknown as Ride[]);
     await Promise.all(made.map((ride) => enqueueNextDelivery(context, ride)));

@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { bringSuccessor } from '../../../shared/rides/rebid.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { deliver, isSignedWith, newKey, useDeliveries, withTargets } from '../../support/deliveries.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -46,6 +49,52 @@ describe('event delivery', () => {
       expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
       const job = await jobFor(ctx, 'webhooks', { rideId, seq: 2 });
       expect(job?.data).to.deep.equal({ rideId, keyId: ride.keyId, seq: 2 });
+    });
+  });
+
+  describe('an event that names the next ride', () => {
+    /** A ride with two events and a third one, of its driver's cancellation. The next ride does not exist yet. */
+    async function cancelledRide(): Promise<string> {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2, { onDriverCancel: 'rebid' });
+      await applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+      return rideId;
+    }
+    const jobOf = (rideId: string, seq: number) => jobFor(ctx, 'webhooks', { rideId, seq });
+
+    it('it waits in both lanes until that ride exists; the events before it do not wait', async () => {
+      const rideId = await cancelledRide();
+      for (const seq of [1, 2]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
+      for (const pool of ['webhooks', 'webhooks-slow'] as const) {
+        const waits = { why: 'the next ride does not exist yet' };
+        expect(await deliver(ctx, rideId, 3, { pool }))
+          .to.include(waits)
+          .and.have.property('againInMs')
+          .that.is.least(100);
+      }
+      expect(receiver.receipts).to.have.length(2);
+      await bringSuccessor(ctx, rideId);
+      expect(await deliver(ctx, rideId, 3)).to.include({ result: 'delivered' });
+      const { replacedBy } = await storedRide(rideId);
+      expect(replacedBy).to.be.a('string').and.equal(receiver.receipts[2]?.body.replacedBy);
+    });
+
+    it('its job is added once that ride exists', async () => {
+      const rideId = await cancelledRide();
+      for (const seq of [1, 2]) await deliver(ctx, rideId, seq);
+      await (await jobOf(rideId, 3))?.remove();
+      await bringSuccessor(ctx, rideId);
+      expect((await jobOf(rideId, 3))?.opts.delay).to.equal(0);
+    });
+
+    it('the sweeper adds its job only once that ride exists', async () => {
+      const rideId = await cancelledRide();
+      for (const seq of [1, 2]) await deliver(ctx, rideId, seq);
+      for (const isThere of [false, true]) {
+        await ctx.redis.flushall();
+        await sweep(ctx, { everything: true });
+        expect((await jobOf(rideId, 3)) !== undefined).to.equal(isThere);
+        await bringSuccessor(ctx, rideId);
+      }
     });
   });
 

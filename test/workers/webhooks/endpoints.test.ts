@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newEndpointId, newRideId } from '../../../shared/base/ids.ts';
+import { newEndpointId } from '../../../shared/base/ids.ts';
 import type { AttemptJob, DeliveryJob } from '../../../shared/base/queues.ts';
 import type { SentEvent } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -10,9 +10,10 @@ import {
   rollEndpointSecret,
   turnEndpoint,
 } from '../../../shared/keys/manage-endpoints.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { copyUnsettled } from '../../../shared/webhooks/copies-of-event.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
@@ -173,15 +174,22 @@ describe('copies of events for further endpoints', () => {
     expect([sequences('/first'), sequences('/second')]).to.deep.equal([[], [1, 2, 3, 1]]);
   });
 
-  it('a copy of an event that names the next ride is stored only once that ride exists', async () => {
-    const rideId = await rideOf(await keyWith(['ride.status']), 2);
-    const next = newRideId(Date.now());
-    const timers = [{ name: 'rebid' as const, dueAt: new Date() }];
-    const owed = { status: 'cancelled' as const, nextRideId: next, timers, 'events.1.replacedBy': next };
-    await rides.updateOne({ _id: rideId }, { $set: owed });
-    await copyUnsettled(ctx, rideId);
-    expect(await rides.countDocuments({ _id: next, replaces: rideId })).to.equal(1);
-    expect((await copiesOf(rideId)).map(({ seq }) => seq)).to.include(2);
+  it('a copy of an event that names the next ride is stored only once that ride exists, and then at once', async () => {
+    const key = await keyWith(['ride.status']);
+    const rideId = await rideWithEvents(ctx, key, 2, { ...key.owner, onDriverCancel: 'rebid' });
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    const copyJob = () => jobFor(ctx, 'webhooks', { rideId, seq: 3, copiesOnly: true });
+    const copy = (job: Awaited<ReturnType<typeof copyJob>>) =>
+      deliverJob(ctx, job?.data as DeliveryJob, { pool: 'webhooks', token: 'one', stopping: stop.signal });
+    const early = await copyJob();
+    await copy(early);
+    await early?.remove();
+    await markSlow(ctx, key.keyId);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    expect(await copiesOf(rideId)).to.deep.equal([]);
+    await bringSuccessor(ctx, rideId);
+    await copy(await copyJob());
+    expect((await copiesOf(rideId)).map(({ seq }) => seq)).to.deep.equal([2, 3]);
   });
 
   it('a copy without a job gets one from the sweeper, one for each endpoint', async () => {

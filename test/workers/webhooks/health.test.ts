@@ -12,11 +12,13 @@ import { mails } from '../../../shared/mail/mail-row.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { countFailingKeys, deliveryHealth, listFailingKeys } from '../../../shared/webhooks/delivery-health.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { outageMails } from '../../../workers/periodic/outage-mails.ts';
+import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { measureOutcomes, noteOutcome } from '../../../workers/webhooks/report/account-outcomes.ts';
 import { flushHealth, noteDelivery } from '../../../workers/webhooks/report/health-log.ts';
-import { mailFailures } from '../../../workers/webhooks/report/health-mails.ts';
 import { deliver, useDeliveries } from '../../support/deliveries.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
+import { plansOf } from '../../support/plans.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { newMember } from '../../support/team.ts';
 
@@ -68,6 +70,16 @@ describe('delivery health', () => {
       await flushHealth();
     }
   };
+  /** Takes a turn at the mails, as if its interval had passed. */
+  const mailTurn = async () => {
+    await ctx.redis.del(outageMails.leaseKey);
+    await takePacedTurn(ctx, outageMails, new AbortController().signal);
+  };
+  /** Records deliveries like `note`, and takes a turn at the mails after them. */
+  const noteAndMail = async (keyId: string, ...deliveries: Delivery[]) => {
+    await note(keyId, ...deliveries);
+    await mailTurn();
+  };
   const times = (count: number, delivery: Delivery): Delivery[] => Array<Delivery>(count).fill(delivery);
   /** The failures of an outage that starts a number of minutes later. */
   const outageAfter = (minutes: number, count = 5): Delivery[] =>
@@ -95,6 +107,8 @@ describe('delivery health', () => {
       const before = await countFailingKeys();
       const now = new Date();
       await note(key.keyId, ...times(4, refused), { ...refused, at: now });
+      expect((await listFailingKeys()).find(({ keyId }) => keyId === key.keyId)).to.include({ mail: 'none' });
+      await mailTurn();
       const listed = (await listFailingKeys()).find(({ keyId }) => keyId === key.keyId);
       expect(listed).to.deep.include({ accountId: key.owner.accountId, since: at, at: now, mail: 'waiting' });
       expect(await countFailingKeys()).to.equal(before + 1);
@@ -131,9 +145,9 @@ describe('delivery health', () => {
         .to.include({ failuresInRow: 5 })
         .and.deep.include({ since: time(0) });
       // The earlier failure streak must be ended first, even if ending it takes long.
-      onceInsteadOf(keys, 'findOneAndUpdate', async (...args) => {
+      onceInsteadOf(keys, 'updateOne', async (...args) => {
         await setTimeout(50);
-        return Reflect.apply(keys.findOneAndUpdate, keys, args);
+        return Reflect.apply(keys.updateOne, keys, args);
       });
       await noteAll(...times(3, refused), delivered, ...times(6, refused));
       expect(await healthOf(key))
@@ -173,13 +187,13 @@ describe('delivery health', () => {
     const key = await keyOf();
     const before = await keys.findOne({ _id: key.keyId });
     let writes = 0;
-    const { findOneAndUpdate, updateOne } = keys;
-    Object.assign(keys, { findOneAndUpdate: () => void writes++, updateOne: () => void writes++ });
+    const { updateOne } = keys;
+    Object.assign(keys, { updateOne: () => void writes++ });
     try {
       for (const delivery of times(20, delivered)) noteDelivery(ctx, key.keyId, delivery, false);
       await flushHealth();
     } finally {
-      Object.assign(keys, { findOneAndUpdate, updateOne });
+      Object.assign(keys, { updateOne });
     }
     expect(writes).to.equal(0);
     expect(await keys.findOne({ _id: key.keyId })).to.deep.equal(before);
@@ -191,7 +205,7 @@ describe('delivery health', () => {
     await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: receiver.url } });
     const rideId = await rideWithEvents(ctx, { keyId }, 2);
     let isAsked = false;
-    onceInsteadOf(keys, 'findOneAndUpdate', () => {
+    onceInsteadOf(keys, 'updateOne', () => {
       isAsked = true;
       return Promise.reject(new Error('refused'));
     });
@@ -214,23 +228,51 @@ describe('delivery health', () => {
   });
 
   describe('mails', () => {
+    // Other tests leave keys that owe a mail, some of them two.
+    beforeEach(async () => {
+      await mailTurn();
+      await mailTurn();
+    });
+
     it('the account gets a mail after 5 failures in a row, and one when an event is delivered again', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(4, refused));
+      await noteAndMail(key.keyId, ...times(4, refused));
       expect(await mailsTo(key.email)).to.deep.equal([]);
-      await note(key.keyId, ...times(8, refused));
+      await noteAndMail(key.keyId, ...times(8, refused));
+      await noteAndMail(key.keyId, refused);
       expect(await subjectsTo(key.email)).to.deep.equal(['Webhooks of your key "Hotel desk" fail']);
-      await note(key.keyId, delivered, delivered);
-      expect(await subjectsTo(key.email)).to.deep.equal([
+      await noteAndMail(key.keyId, delivered, delivered);
+      await mailTurn();
+      expect(await subjectsTo(key.email)).to.have.members([
         'Webhooks of your key "Hotel desk" fail',
         'Webhooks of your key "Hotel desk" work again',
       ]);
     });
 
+    it('an outage that ends before a turn is mailed too', async () => {
+      const key = await keyOf();
+      await noteAndMail(key.keyId, ...times(5, refused), delivered);
+      expect(await mailsTo(key.email)).to.have.length(2);
+    });
+
+    it('an outage that ends between its mail and the note on the key gets each mail once', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(5, refused));
+      onceInsteadOf(mails, 'insertOne', async (...args) => {
+        await note(key.keyId, delivered);
+        return Reflect.apply(mails.insertOne, mails, args);
+      });
+      await mailTurn();
+      await mailTurn();
+      expect(await mailsTo(key.email)).to.have.length(2);
+    });
+
     it('the mail has the name of the key, the start, the reason, the remedy and a link to the deliveries', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(5, refused), delivered);
-      const [failing, again] = await mailsTo(key.email);
+      await noteAndMail(key.keyId, ...times(5, refused));
+      const [failing] = await mailsTo(key.email);
+      await noteAndMail(key.keyId, delivered);
+      const again = (await mailsTo(key.email)).find(({ subject }) => subject !== failing?.subject);
       const [name, remedy] = failureReasons.refused;
       const link = `https://rides.example/dashboard/deliveries?key=${key.keyId}`;
       for (const text of ['"Hotel desk"', '5 events', '2023-11-14 22:13 UTC', name, remedy, link]) {
@@ -241,67 +283,61 @@ describe('delivery health', () => {
 
     it('no mail is sent if the key recovers before 5 failures', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(4, refused), delivered, ...times(4, refused), delivered);
+      await noteAndMail(key.keyId, ...times(4, refused), delivered, ...times(4, refused), delivered);
       expect(await mailsTo(key.email)).to.deep.equal([]);
     });
 
-    it('one mail is sent even if many processes find the fifth failure', async () => {
+    it('one mail is sent for each outage and each recovery, even if many processes find it', async () => {
       const key = await keyOf();
-      const failing = { inRow: 5, since: at, at, reason: 'refused' };
-      await keys.updateOne({ _id: key.keyId }, { $set: { failing } });
-      await Promise.all(Array.from({ length: 20 }, () => mailFailures(ctx, key.keyId)));
-      expect(await mailsTo(key.email)).to.have.length(1);
-    });
-
-    it('one mail is sent even if two processes find the recovery', async () => {
-      const key = await keyOf();
+      const mailedByMany = () => Promise.all(Array.from({ length: 20 }, () => outageMails.work(ctx, async () => {})));
       await note(key.keyId, ...times(5, refused));
-      const stale = await keys.findOne({ _id: key.keyId });
+      await mailedByMany();
+      expect(await mailsTo(key.email)).to.have.length(1);
       await note(key.keyId, delivered);
-      noteDelivery(ctx, key.keyId, delivered, stale?.failing !== undefined);
+      noteDelivery(ctx, key.keyId, delivered, true);
       await flushHealth();
+      await mailedByMany();
       expect(await mailsTo(key.email)).to.have.length(2);
+      expect((await keys.findOne({ _id: key.keyId }))?.outageMailsAt).to.have.length(1);
     });
 
-    it('at most 4 outages are mailed in 24 hours; a fifth one is mailed after that if it still lasts', async () => {
+    it('at most 4 outages are mailed in 24 hours; a fifth one is mailed at its first failure after that', async () => {
       const key = await keyOf();
-      for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...outageAfter(outages), delivered);
-      await note(key.keyId, ...outageAfter(4, 9));
+      for (let outages = 0; outages < 4; outages++) await noteAndMail(key.keyId, ...outageAfter(outages), delivered);
+      await noteAndMail(key.keyId, ...outageAfter(4, 9));
       expect(await mailsTo(key.email)).to.have.length(8);
-      await keys.updateOne({ _id: key.keyId }, [
-        {
-          $set: {
-            outageMailsAt: {
-              $concatArrays: [[{ $subtract: ['$$NOW', 24 * 3_600_000] }], { $slice: ['$outageMailsAt', 1, 3] }],
-            },
-          },
-        },
-      ]);
-      await note(key.keyId, ...outageAfter(4, 2));
+      const [first] = outageAfter(4);
+      const dayBefore = new Date((first?.at.getTime() ?? 0) + 60_000 - 24 * 3_600_000);
+      await keys.updateOne({ _id: key.keyId }, { $set: { 'outageMailsAt.0': dayBefore } });
+      await mailTurn();
+      expect(await mailsTo(key.email)).to.have.length(8);
+      await noteAndMail(key.keyId, ...outageAfter(5, 2));
       expect(await mailsTo(key.email)).to.have.length(9);
     });
 
-    it('the mail is sent at the next failure if it was certainly not stored', async () => {
+    it('a mail that was not stored is stored by the next turn, without another failure', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(4, refused));
+      await note(key.keyId, ...times(5, refused));
       // Four mails fail, as many as the daily limit. They do not count, because they were not stored.
       for (let failed = 0; failed < 4; failed++) {
         onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
-        await note(key.keyId, refused);
+        await mailTurn();
       }
       expect(await mailsTo(key.email)).to.deep.equal([]);
-      await note(key.keyId, refused);
+      await mailTurn();
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 
-    it("the mail is sent once if it was stored and only MongoDB's reply was lost", async () => {
+    it('the mail is sent once if it was stored and the process crashed before it noted that', async () => {
       const key = await keyOf();
-      await note(key.keyId, ...times(4, refused));
+      await note(key.keyId, ...times(5, refused));
       onceInsteadOf(mails, 'insertOne', async (...args) => {
         await Reflect.apply(mails.insertOne, mails, args);
         throw new mongoose.mongo.MongoNetworkError('connection lost');
       });
-      await note(key.keyId, refused, refused);
+      await mailTurn().catch(() => {});
+      expect((await keys.findOne({ _id: key.keyId }))?.failing).not.to.have.property('isTold');
+      await mailTurn();
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 
@@ -309,14 +345,15 @@ describe('delivery health', () => {
       const key = await keyOf();
       const members = [];
       for (const role of roles) members.push(await newMember(key.owner.accountId, role));
-      await note(key.keyId, ...times(4, refused));
+      await note(key.keyId, ...times(5, refused));
       // The first mail is stored and the second one is not.
       onceInsteadOf(mails, 'insertOne', (...args) => {
         const { insertOne } = mails;
         onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
         return Reflect.apply(insertOne, mails, args);
       });
-      await note(key.keyId, refused, refused);
+      await mailTurn();
+      await mailTurn();
       expect(await mailsTo(key.email)).to.have.length(1);
       for (const { email, role } of members) {
         const count = role === 'owner' || role === 'developer' ? 1 : 0;
@@ -324,9 +361,17 @@ describe('delivery health', () => {
       }
     });
 
+    it('a turn reads only keys that owe a mail', async () => {
+      const key = await keyOf();
+      await noteAndMail(key.keyId, ...times(5, refused));
+      await mailTurn();
+      const [plan] = await plansOf(mailTurn);
+      expect(plan?.executionStats.totalDocsExamined).to.equal(0);
+    });
+
     it('line breaks in the name of a key do not reach the mail', async () => {
       const key = await keyOf({ name: 'Desk"\r\nBcc: all@partner.example\r\n\r\n<b>Pay\u2028here' });
-      await note(key.keyId, ...times(5, refused));
+      await noteAndMail(key.keyId, ...times(5, refused));
       const [mail] = await mailsTo(key.email);
       expect(mail?.subject).to.equal('Webhooks of your key "Desk" Bcc: all@partner.example <b>Pay here" fail');
       expect(mail?.text.split('\n').filter((line) => line.startsWith('Bcc'))).to.deep.equal([]);
@@ -334,7 +379,7 @@ describe('delivery health', () => {
 
     it('the account of the operator gets no mail', async () => {
       const key = await keyOf({ email: operatorEmail });
-      await note(key.keyId, ...times(5, refused), delivered);
+      await noteAndMail(key.keyId, ...times(5, refused), delivered);
       expect(await mailsTo(operatorEmail)).to.deep.equal([]);
     });
   });

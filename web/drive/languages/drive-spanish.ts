@@ -107,7 +107,7 @@ export const driveSpanish: DriveTexts = {
   'offered.eta': 'Llega en {minutes, number} min. El solicitante elige un conductor.',
   there: 'llega en {minutes, number} min',
   minutes: '{minutes, number} min',
-  eta: 'Unos {minutes, number} min',
+  eta: '{minutes, plural, one {# min} other {Unos # min}}',
   gone: 'Ya no está disponible',
   pickupAt: 'Recogida: {time}',
   pickupOn: 'Recogida: {time}',

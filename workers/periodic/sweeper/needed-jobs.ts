@@ -13,8 +13,9 @@ import {
   timerJobId,
   timerPool,
   timersWithJob,
+  waitsForNextRide,
 } from '../../../shared/rides/ride-jobs.ts';
-import type { Claim } from '../../../shared/rides/ride-types.ts';
+import type { Claim, Ride } from '../../../shared/rides/ride-types.ts';
 import { attemptJobId, enqueueAttempt, laneOf, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { isSlow } from '../../webhooks/slow-lane.ts';
@@ -88,7 +89,7 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
  */
 const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
 
-type UnsettledRide = Outbox & { claim?: Claim };
+type UnsettledRide = Outbox & Pick<Ride, 'claim' | 'timers'>;
 
 export function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
   const { everything, overdue, ahead, swept } = current;
@@ -96,7 +97,7 @@ export function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
     collection: rides,
     by: 'unsettledSince',
     filter: { unsettled: { $gt: 0 } },
-    projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1 },
+    projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, timers: 1 },
     until: everything ? null : overdue,
     isAhead: (since) => since > ahead,
     async visit(unsettled) {
@@ -116,7 +117,7 @@ const deliveryPool = async (ctx: Context, receiver: string) =>
   (await isSlow(ctx, receiver)) ? 'webhooks-slow' : 'webhooks';
 
 function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
-  if (ride.settledSeq >= ride.seq || (ride.claim && isHeld(ride.claim, now))) return [];
+  if (ride.settledSeq >= ride.seq || waitsForNextRide(ride) || (ride.claim && isHeld(ride.claim, now))) return [];
   return [
     {
       pools: deliveryPools,

@@ -4,7 +4,6 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type FailureCode, failureReason, failuresToReport } from '../../../shared/webhooks/failure-reasons.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
-import { mailFailures, mailRecovery } from './health-mails.ts';
 
 /**
  * Outcomes are collected for this long, so that a busy key with a failing receiver causes only a few writes a second.
@@ -13,7 +12,7 @@ const delayMs = 100;
 
 /** The delivery results of a key since the last write: whether one succeeded, and the failures after it. */
 interface KeyResults {
-  ctx: Context;
+  log: Context['log'];
   hasSucceeded: boolean;
   failures: number;
   since: Date;
@@ -30,16 +29,21 @@ const writes = createBufferedWriter(writeWaiting, () => waiting.size > 0, delayM
  * written only if the key was failing when the delivery started (`isFailing`), or if failures of the key are still
  * waiting to be written. Local faults and events without a URL do not count.
  */
-export function noteDelivery(ctx: Context, keyId: string, delivery: Delivery, isFailing: boolean): void {
+export function noteDelivery(
+  { log }: Pick<Context, 'log'>,
+  keyId: string,
+  delivery: Delivery,
+  isFailing: boolean,
+): void {
   const before = waiting.get(keyId);
   const reason = failureReason(delivery)?.code;
   if (!reason) {
     if (!isFailing && !before && !writing.has(keyId)) return;
-    waiting.set(keyId, { ctx, hasSucceeded: true, failures: 0, since: delivery.at, at: delivery.at, reason: 'other' });
+    waiting.set(keyId, { log, hasSucceeded: true, failures: 0, since: delivery.at, at: delivery.at, reason: 'other' });
   } else if (reason !== 'no_url' && reason !== 'ours') {
     const { hasSucceeded = false, failures = 0, since = delivery.at } = before ?? {};
     const begun = failures ? since : delivery.at;
-    waiting.set(keyId, { ctx, hasSucceeded, failures: failures + 1, since: begun, at: delivery.at, reason });
+    waiting.set(keyId, { log, hasSucceeded, failures: failures + 1, since: begun, at: delivery.at, reason });
   } else return;
   writes.soon();
 }
@@ -53,21 +57,20 @@ async function writeWaiting(): Promise<void> {
   writing = new Map();
 }
 
-async function write(keyId: string, { ctx, hasSucceeded, ...failures }: KeyResults): Promise<void> {
+async function write(keyId: string, { log, hasSucceeded, ...failures }: KeyResults): Promise<void> {
   try {
-    if (hasSucceeded) await endFailures(ctx, keyId);
-    if (failures.failures > 0) await addFailures(ctx, keyId, failures);
+    if (hasSucceeded) await endFailures(keyId);
+    if (failures.failures > 0) await addFailures(keyId, failures);
   } catch (error) {
-    ctx.log.debug({ keyId, error: describeError(error) }, 'delivery health not recorded');
+    log.debug({ keyId, error: describeError(error) }, 'delivery health not recorded');
   }
 }
 
-async function addFailures(
-  ctx: Context,
+const addFailures = (
   keyId: string,
-  { failures, since, at, reason }: Omit<KeyResults, 'ctx' | 'hasSucceeded'>,
-): Promise<void> {
-  const key = await keys.findOneAndUpdate(
+  { failures, since, at, reason }: Omit<KeyResults, 'log' | 'hasSucceeded'>,
+): Promise<unknown> =>
+  keys.updateOne(
     { _id: keyId },
     {
       $inc: { 'failing.inRow': failures },
@@ -75,20 +78,11 @@ async function addFailures(
       $max: { 'failing.at': at },
       $set: { 'failing.reason': reason },
     },
-    { projection: { failing: 1 }, returnDocument: 'after' },
   );
-  if (key?.failing && key.failing.inRow >= failuresToReport && !key.failing.isTold) await mailFailures(ctx, keyId);
-}
 
-/**
- * Ends the failure streak. Only the process whose update removes it sends a mail, so the account gets one mail per
- * recovery.
- */
-async function endFailures(ctx: Context, keyId: string): Promise<void> {
-  const before = await keys.findOneAndUpdate(
-    { _id: keyId, failing: { $exists: true } },
-    { $unset: { failing: '' } },
-    { returnDocument: 'before' },
-  );
-  if (before?.failing?.isTold) await mailRecovery(ctx, before, before.failing);
-}
+/** Ends the failure streak. One that the account must hear of is kept (workers/periodic/outage-mails.ts). */
+const endFailures = (keyId: string): Promise<unknown> =>
+  keys.updateOne({ _id: keyId, failing: { $exists: true } }, [
+    { $set: { recovered: { $cond: [{ $gte: ['$failing.inRow', failuresToReport] }, '$failing', '$recovered'] } } },
+    { $unset: 'failing' },
+  ]);
