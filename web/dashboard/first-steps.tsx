@@ -46,7 +46,9 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
       how: (
         <>
-          <p class="quiet">Events report each offer and status to your server. No server yet? Watch a ride in the console.</p>
+          <p class="quiet">
+            Events report each offer and status to your server. No server yet? Watch a ride in the console.
+          </p>
           <div class="actions">
             {newest && (
               <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>

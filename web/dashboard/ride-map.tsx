@@ -37,7 +37,9 @@ export function MapWords({ map }: { map: TrackState }) {
           </>
         )}
       </span>{' '}
-      <span class="quiet" id="headline-more">{status}</span>
+      <span class="quiet" id="headline-more">
+        {status}
+      </span>
     </p>
   );
 }
