@@ -93,7 +93,7 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
 }
 
 interface NewJob {
-  /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
+  /** The dedupe id. A delayed job with this id is replaced; while one is due or active, the new job is dropped. */
   id: string;
   name: string;
   data: TimerJob | DeliveryJob | AttemptJob | MailJob | MessageJob;

@@ -188,9 +188,9 @@ const wrongBeside: readonly PlantedBug[] = [
   },
   {
     what: 'forgets a copy for a further endpoint',
-    file: 'workers/webhooks/deliver-event.js',
-    find: '!settings.hasEndpoints',
-    replace: '(!settings.hasEndpoints || event.seq === 2)',
+    file: 'shared/webhooks/copies-of-event.js',
+    find: 'endpoint.events.includes(event.event)',
+    replace: '(event.seq !== 2 && endpoint.events.includes(event.event))',
     caughtAs: /the copy of event 2 never arrived/,
   },
   {
