@@ -30,7 +30,7 @@ export interface ApiKey {
   limit?: CreationLimit;
   /** The passenger of a ride that says nothing about `notify` is texted. */
   textsPassenger?: true;
-  /** The current streak of failed deliveries; removed by the next success (webhooks/delivery-health.ts). */
+  /** The current streak of failed deliveries; removed by the next success (workers/webhooks/report/health-log.ts). */
   failing?: FailureStreak;
   /** The last streak of 5 or more, until the mail about its end is stored (workers/periodic/outage-mails.ts). */
   recovered?: FailureStreak;

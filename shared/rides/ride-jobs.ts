@@ -98,8 +98,8 @@ export const timerJobId = (rideId: string, name: TimerName): string => `${rideId
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
- * True if the ride's next event names the next ride, and that does not exist yet (rebid.ts). The event is the last one
- * of its ride. The write that fires the timer adds its job.
+ * True if the only event left to deliver is the last one, which names the successor, and the timer that inserts the
+ * successor has not fired yet (rebid.ts). The write that fires it adds the event's job.
  */
 export const waitsForNextRide = ({ seq, settledSeq, timers }: Pick<Ride, 'seq' | 'settledSeq' | 'timers'>): boolean =>
   settledSeq + 1 === seq && timers.some(({ name }) => name === 'rebid');

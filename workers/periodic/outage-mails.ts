@@ -46,8 +46,9 @@ export const outageMails: PacedWork = {
 };
 
 /**
- * Stores the mails that a key owes, and only then notes that they are stored. After a crash in between, the next turn
- * stores no mail twice, because the ids are derived from the outage. An outage that is over is told before the next one.
+ * Stores the mails that a key owes, and only then notes it on the key. If the process crashes in between, the next turn
+ * stores no mail twice, because the ids of the mails are derived from the outage. The mails about an outage that has
+ * ended come before those about the next one.
  */
 async function tell(ctx: Context, key: OwingKey): Promise<void> {
   const { _id, failing, recovered } = key;
@@ -56,10 +57,9 @@ async function tell(ctx: Context, key: OwingKey): Promise<void> {
     if (recovered.isTold || report) {
       await mailTeam(ctx, key, `recovered since ${recovered.since.getTime()}`, recoveryMail(ctx, key, recovered));
     }
-    const $set = report && { outageMailsAt: report.outageMailsAt };
     await keys.updateOne(
       { _id, 'recovered.since': recovered.since },
-      { $unset: { recovered: '' }, ...($set && { $set }) },
+      { $unset: { recovered: '' }, ...(report && { $set: { outageMailsAt: report.outageMailsAt } }) },
     );
   } else if (failing) {
     const report = await reportOutage(ctx, key, failing);

@@ -52,23 +52,23 @@ const unsafeFields: readonly string[] = ['path', 'host'];
  */
 const words: ReadonlySet<string> = new Set(
   `
-  a about accept accepts account active add added address adds after again agree ahead allows an another answer
-  answers api append are arrive arrived arriving attempt attempts auto backlog bad be before bidding blocked boards
-  body busy by cancelled cancels cannot changed check claim client clients clock clocks closing cluster code collected
-  collector complete completed concurrency configured connect connection could counted counter created customer
-  damaged dashboard days decline delivered delivers delivery did differ differs disk dispatch dns docs doctor does
-  done drive driver drivers dropped early ending erased error event events evict evicts exiting exist expired failed failing failure
+  a about accept accepts account active add added address adds after again agree ahead allows an another answer answers
+  api append are arrive arrived arriving attempt attempts auto backlog bad be before bidding blocked boards body busy
+  by cancelled cancels cannot changed check claim client clients clock clocks closing cluster code collected collector
+  complete completed concurrency configured connect connection could counted counter created customer damaged dashboard
+  days decline delivered delivers delivery did differ differs disk dispatch dns docs doctor does done drive driver
+  drivers dropped early ending erased error event events evict evicts exiting exist expired failed failing failure
   failures fares fault file files five fleet flight followed for free front full grace grows handed has have he header
-  headers health held here host id in index inserted interrupted is it its job jobs just key keys known last late
-  lease less limit limits lines listening listens live loading log long longer loses lost made mail mails many marked
+  headers health held here host id in index inserted interrupted is it its job jobs just key keys known last late lease
+  less limit limits lines listening listens live loading log long longer loses lost made mail mails many marked
   maxmemory may memory message metrics migrate minute minutes missing mongo moved must name next no noeviction not of
   offer offers offline one only open opened opening opens operator operators ops or other outcome outdated output over
   partner passed period persistent pickup plain policy polls postpones process progress proxy queue ratings reachable
-  read readonly ready receives record recorded redelivery redis refused released request reset response restart rests retention
-  returned ride rides right round route routing row run s search secret secrets sends sent sentinel server sessions
-  set setting settings settled share shares show sign sign-in signing similar simulator skipped slot slow smtp stale
-  stall stalled standard start status step stopped stored streams success such summed support suspended sweep sweeper
-  sweeper's system test than the their them this three throttled timeout timers tls to token's too traces track
+  read readonly ready receives record recorded redelivery redis refused released request reset response restart rests
+  retention returned ride rides right round route routing row run s search secret secrets sends sent sentinel server
+  sessions set setting settings settled share shares show sign sign-in signing similar simulator skipped slot slow smtp
+  stale stall stalled standard start status step stopped stored streams success such summed support suspended sweep
+  sweeper sweeper's system test than the their them this three throttled timeout timers tls to token's too traces track
   trusted turn two unable unavailable unknown unreachable unrecordable until url usage waiting waits wall warnings was
   webhook webhooks were will with withdraw withdrawal withdraws without work worker working writes wrong yet
 `.split(/\s+/),
