@@ -110,7 +110,7 @@ export async function changeRide<Result>(
     );
     count(ride, change, at);
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
-    // The event that names the next ride has waited until it exists (rebid.ts).
+    // With `replacedBy`, the successor exists, so the event that names it need not wait any more (rebid.ts).
     const mayBeSent = change.event || set.replacedBy;
     await Promise.all([enqueueNextTimer(ctx, changed, ride), mayBeSent && enqueueNewEvent(ctx, changed)]);
     return { ride: changed, result };

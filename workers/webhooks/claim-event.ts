@@ -102,7 +102,7 @@ function operationsOn(
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' | 'held_ride' }
-  /** The event waits for the next ride. `forMs`: how long it has waited so far. */
+  /** The event names the successor, which may not exist yet. `forMs`: how long the event has waited so far. */
   | { state: 'waits for the next ride'; forMs: number }
   /**
    * `held`: another run holds a claim. `held ahead`: the claim is dated ahead of MongoDB's clock. `remainingMs`: the

@@ -6,10 +6,10 @@ const maxStreams = 3;
 /** After a 429, or if no stream is free, the page polls for this long before it tries a stream again. */
 const pollForMs = 30_000;
 
-/** A state that is this much older than the last one is not a late one: the service's clock was set back. */
+/** A state that is older than the shown one by this much did not arrive late: the service's clock was set back. */
 const clockStepMs = 60_000;
 
-/** True if the state of a time (Unix ms) is late: one of a later time is shown. */
+/** True if a state with the time `now` (Unix ms) arrived late: the page already shows a newer one, of the time `shown`. */
 export const isLate = (now: number, shown: number): boolean => now < shown && shown - now < clockStepMs;
 
 interface FollowOptions<State> {
