@@ -1,7 +1,9 @@
 import { describeError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 
-/** Ids whose news arrive within this time are read together. */
+/** The first news are read after this time, together with all news until then (ms). */
+const firstNewsMs = 5;
+/** From then on, news are read at most this often (ms), so that a busy time needs few reads. */
 const batchMs = 50;
 interface WatchOptions<Watcher> {
   /** Reads all of these ids, and passes changes to the watchers of each id. */
@@ -30,7 +32,8 @@ export interface Watch<Watcher> {
 /**
  * Passes the changes of each id to its watchers (e.g. streams and long polls) with few reads:
  *
- * - An id is read once for all its watchers, and all ids with news share one read, 50 ms after the first news.
+ * - An id is read once for all its watchers, and all ids with news share one read, 5 ms after the first news, but at
+ *   most every 50 ms.
  * - Without news an id is read every `pollMs`, at most `maxPolled` ids (100) in one read.
  * - Looks never overlap, so a later look shows a later state. A failed look is logged, and its ids are read at the next
  *   poll.
@@ -51,6 +54,8 @@ export function watch<Watcher>({
   /** The ids of the look in progress. */
   let inLook: ReadonlyMap<string, unknown> | undefined;
   let batchTimer: NodeJS.Timeout | undefined;
+  /** When news were last read, on the clock of `performance`. */
+  let newsReadAt = Number.NEGATIVE_INFINITY;
 
   async function lookAtAll(): Promise<void> {
     if (inLook) return;
@@ -80,10 +85,14 @@ export function watch<Watcher>({
   const stopNews = onNews?.((id) => {
     if (!watchers.has(id)) return;
     withNews.add(id);
-    batchTimer ??= setTimeout(() => {
-      batchTimer = undefined;
-      void lookAtAll();
-    }, batchMs).unref();
+    batchTimer ??= setTimeout(
+      () => {
+        batchTimer = undefined;
+        newsReadAt = performance.now();
+        void lookAtAll();
+      },
+      Math.max(firstNewsMs, newsReadAt + batchMs - performance.now()),
+    ).unref();
   });
   const pollTimer = setInterval(() => {
     for (const id of watchers.keys()) toPoll.add(id);
