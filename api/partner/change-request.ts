@@ -1,6 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { changeTerms } from '../../shared/rides/change-terms.ts';
 import { rideId, status } from '../../shared/rides/public-schemas.ts';
+import type { ChangedTerms } from '../../shared/rides/ride-types.ts';
 import { patch, rideIdOf } from '../http/route.ts';
 import { changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
 import { assertPickupTime } from '../rides/pickup-time.ts';
@@ -8,6 +9,7 @@ import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, success } from './request-fields.ts';
+import { warnOfPhone, warnOfPlaces } from './warnings.ts';
 
 const answer = objectSchema({ success, rideId, status }, { title: 'RideChanged' });
 
@@ -41,15 +43,15 @@ export const changeRequest: PartnerOperation<'PATCH'> = {
       authenticate: findCaller,
       validate: async (ctx, { keyId }) => {
         const terms = changedTerms(await body(ctx));
-        return { terms, keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
+        warnOfPhone(ctx, terms.passenger);
+        return { ctx, terms, keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
       },
-      act: ({ terms, keyId, rideId, origin }) =>
-        changeTerms(
-          service,
-          rideId,
-          { terms, check: (news) => assertPickupTime(news, service.now()), origin },
-          { keyId },
-        ),
+      async act({ ctx, terms, keyId, rideId, origin }) {
+        const check = (news: ChangedTerms) => assertPickupTime(news, service.now());
+        const ride = await changeTerms(service, rideId, { terms, check, origin }, { keyId });
+        if (terms.destination) warnOfPlaces(ctx, ride.pickup, ride.destination);
+        return ride;
+      },
       present: ({ _id, status }): Shape<typeof answer> => ({ success: true, rideId: _id, status }),
     });
   },

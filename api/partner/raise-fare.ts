@@ -8,7 +8,7 @@ import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { bidding, exampleRideId, success } from './request-fields.ts';
-import { warnOfFare } from './warnings.ts';
+import { warnOfFare, warnOfMaxPrice } from './warnings.ts';
 
 const schema = bodySchema<{ fare: number }>('NewFare', {
   fare: money.required().description('The new fare, in USD: not below the current one.'),
@@ -40,10 +40,13 @@ export const raiseFare: PartnerOperation<'POST'> = {
       validate: async (ctx, { keyId }) => {
         const { fare } = await body(ctx);
         warnOfFare(ctx, fare);
-        return { fare, keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
+        return { ctx, fare, keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
       },
-      act: ({ fare, keyId, rideId, origin }) =>
-        applyAction(service, rideId, { action: 'raiseFare', fare }, { keyId }, origin),
+      async act({ ctx, fare, keyId, rideId, origin }) {
+        const ride = await applyAction(service, rideId, { action: 'raiseFare', fare }, { keyId }, origin);
+        warnOfMaxPrice(ctx, ride);
+        return ride;
+      },
       present: (ride): Shape<typeof answer> => ({
         success: true,
         rideId: ride._id,
