@@ -45,7 +45,8 @@ export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSi
 }
 
 /**
- * Sends a step until it is answered. Resolves with false if the answer is a refusal, which means that the ride is over.
+ * Sends a step until it is answered. Resolves with false if the answer is a refusal, which means that the ride is over. A
+ * driver never knows the PIN of a ride, and waits until somebody else has started the trip.
  */
 async function takeStep(
   rideId: string,
@@ -58,8 +59,9 @@ async function takeStep(
       await client.takeStep(rideId, step);
       return true;
     } catch (error) {
-      const isRefused = error instanceof Refusal && error.status < 500;
-      if (!isRefused || error.status !== 409) onError(error);
+      const isRefused = error instanceof Refusal && error.status < 500 && error.code !== 'wrong_pin';
+      const isExpected = error instanceof Refusal && error.status === 409;
+      if (!isExpected) onError(error);
       if (isRefused || !(await sleep(retryMs, signal))) return false;
     }
   }
