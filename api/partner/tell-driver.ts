@@ -3,14 +3,14 @@ import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { messageNumber, rideId, status } from '../../shared/rides/public-schemas.ts';
 import { post, rideIdOf } from '../http/route.ts';
-import { textUpTo } from '../rides/field-types.ts';
+import { nonEmptyTextUpTo } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, success } from './request-fields.ts';
 
 const schema = bodySchema<{ text: string }>('DriverMessageText', {
-  text: textUpTo(300).empty().disallow('').min(1).required().description('The message, at most 300 characters.'),
+  text: nonEmptyTextUpTo(300).required().description('The message, at most 300 characters.'),
 });
 
 const answer = objectSchema({ success, rideId, status, number: messageNumber }, { title: 'DriverTold' });
