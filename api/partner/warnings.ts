@@ -46,7 +46,10 @@ export function warnOfPhone(ctx: RequestContext, passenger: RideRequest['passeng
   if (passenger?.phone && !/\p{Nd}/u.test(passenger.phone)) warn(ctx, 'phone_without_digits');
 }
 
-export function warnOfMaxPrice(ctx: RequestContext, { fare, autoAccept }: Pick<RideRequest, 'fare' | 'autoAccept'>): void {
+export function warnOfMaxPrice(
+  ctx: RequestContext,
+  { fare, autoAccept }: Pick<RideRequest, 'fare' | 'autoAccept'>,
+): void {
   if (autoAccept && autoAccept.maxPrice < fare) warn(ctx, 'max_price_below_fare');
 }
 
