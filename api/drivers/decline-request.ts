@@ -1,9 +1,9 @@
 import { declineRequest as decline } from '../../shared/rides/driver/driver-actions.ts';
-import { remove, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate-driver.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-export const declineRequest: DriverOperation<'DELETE'> = {
+export const declineRequest: DriverOperation = {
   id: 'declineRequest',
   method: 'DELETE',
   path: '/requests/:rideId',
@@ -14,7 +14,7 @@ export const declineRequest: DriverOperation<'DELETE'> = {
   answer: { status: 204, description: 'The request is declined.' },
   errors: ['ride_not_found'],
   route: ({ service, authenticate }) =>
-    remove(declineRequest, {
+    inSteps(declineRequest, {
       authenticate,
       validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), origin: originOf(ctx) }),
       act: ({ driverId, rideId, origin }) => decline(service, rideId, { driverId }, origin),

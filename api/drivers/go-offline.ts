@@ -1,10 +1,10 @@
 import type { Shape } from '../../shared/base/json-schema.ts';
 import { goOffline as putOffline } from '../../shared/drivers/change-availability.ts';
 import { availability } from '../../shared/rides/driver/driver-schemas.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-export const goOffline: DriverOperation<'POST'> = {
+export const goOffline: DriverOperation = {
   id: 'goOffline',
   method: 'POST',
   path: '/me/offline',
@@ -20,7 +20,7 @@ export const goOffline: DriverOperation<'POST'> = {
   },
   errors: [],
   route: ({ authenticate }) =>
-    post(goOffline, {
+    inSteps(goOffline, {
       authenticate,
       validate: (_ctx, driver) => driver,
       act: ({ driverId }) => putOffline(driverId),

@@ -9,13 +9,13 @@ import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { availability, examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
 const schema = bodySchema<Point>('DriverPlace', { lat: latitude, lng: longitude });
 
-export const goOnline: DriverOperation<'POST'> = {
+export const goOnline: DriverOperation = {
   id: 'goOnline',
   method: 'POST',
   path: '/me/online',
@@ -31,7 +31,7 @@ export const goOnline: DriverOperation<'POST'> = {
   },
   errors: ['payload_too_large'],
   route: ({ service, authenticate }) =>
-    post(goOnline, {
+    inSteps(goOnline, {
       authenticate,
       validate: async (ctx, driver) => ({ driver, place: validate(schema, await readJsonBody(ctx)) }),
       act: ({ driver, place }) => goOnlineAt(service, driver, place),

@@ -17,7 +17,7 @@ const answer = objectSchema(
   { title: 'DriverRequestList' },
 );
 
-export const listRequests: DriverOperation<'GET'> = {
+export const listRequests: DriverOperation = {
   id: 'listRequests',
   method: 'GET',
   path: '/requests',

@@ -4,7 +4,7 @@ import { bodySchema } from '../../shared/base/operation.ts';
 import { makeOffer as offerOn } from '../../shared/rides/driver/driver-actions.ts';
 import { offerId } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { money } from '../rides/field-types.ts';
 import { originOf } from './authenticate-driver.ts';
@@ -17,7 +17,7 @@ const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', 
 
 const answer = objectSchema({ offerId }, { title: 'DriverOfferMade' });
 
-export const makeOffer: DriverOperation<'POST'> = {
+export const makeOffer: DriverOperation = {
   id: 'makeOffer',
   method: 'POST',
   path: '/requests/:rideId/offers',
@@ -44,7 +44,7 @@ export const makeOffer: DriverOperation<'POST'> = {
     'payload_too_large',
   ],
   route: ({ service, authenticate }) =>
-    post(makeOffer, {
+    inSteps(makeOffer, {
       authenticate,
       validate: async (ctx, driver) => ({
         driver,

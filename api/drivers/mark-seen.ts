@@ -4,7 +4,7 @@ import { markNotesSeen } from '../../shared/rides/driver/driver-actions.ts';
 import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
 import { mostNotes } from '../../shared/rides/driver-notes.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
@@ -13,7 +13,7 @@ const schema = bodySchema<{ rideId: string; number: number }>('DriverSeen', {
   number: Joi.number().integer().min(1).max(mostNotes).required().description('The last message that you have seen.'),
 });
 
-export const markSeen: DriverOperation<'POST'> = {
+export const markSeen: DriverOperation = {
   id: 'markMessagesSeen',
   method: 'POST',
   path: '/ride/seen',
@@ -25,7 +25,7 @@ export const markSeen: DriverOperation<'POST'> = {
   answer: { status: 204, description: 'The messages are marked.' },
   errors: ['not_own_ride', 'payload_too_large'],
   route: ({ service, authenticate }) =>
-    post(markSeen, {
+    inSteps(markSeen, {
       authenticate,
       validate: async (ctx, { driverId }) => ({ ...validate(schema, await readJsonBody(ctx)), driverId }),
       act: ({ rideId, number, driverId }) => markNotesSeen(service, rideId, number, { driverId }),

@@ -4,7 +4,7 @@ import { bodySchema } from '../../shared/base/operation.ts';
 import type { Report } from '../../shared/drivers/position-reports.ts';
 import { examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { put } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
@@ -27,7 +27,7 @@ const schema = bodySchema<Point & { heading?: number; at?: number }>('DriverRepo
     ),
 });
 
-export const reportPosition: DriverOperation<'PUT'> = {
+export const reportPosition: DriverOperation = {
   id: 'reportPosition',
   method: 'PUT',
   path: '/me/position',
@@ -45,7 +45,7 @@ export const reportPosition: DriverOperation<'PUT'> = {
   answer: { status: 204, description: 'The report is received.' },
   errors: ['payload_too_large'],
   route: ({ authenticateInBatch, reports }) =>
-    put(reportPosition, {
+    inSteps(reportPosition, {
       authenticate: authenticateInBatch,
       validate: async (ctx, { driverId }) => {
         const { at, ...place } = validate(schema, await readJsonBody(ctx));

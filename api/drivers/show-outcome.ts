@@ -6,7 +6,7 @@ import type { RideState } from '../../shared/rides/ride-types.ts';
 import { get, rideIdOf } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-export const showOutcome: DriverOperation<'GET'> = {
+export const showOutcome: DriverOperation = {
   id: 'showOutcome',
   method: 'GET',
   path: '/requests/:rideId',

@@ -10,7 +10,7 @@ const answer = objectSchema(
   { title: 'DriverOwnRide' },
 );
 
-export const showOwnRide: DriverOperation<'GET'> = {
+export const showOwnRide: DriverOperation = {
   id: 'showOwnRide',
   method: 'GET',
   path: '/ride',

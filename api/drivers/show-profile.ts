@@ -45,7 +45,7 @@ const answer = objectSchema(
   { title: 'DriverProfile', optional: ['ratedRides', 'equipment', 'position', 'rideId'] },
 );
 
-export const showProfile: DriverOperation<'GET'> = {
+export const showProfile: DriverOperation = {
   id: 'showDriver',
   method: 'GET',
   path: '/me',

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver/driver-schemas.ts';
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
@@ -19,7 +19,7 @@ const query = Joi.object<{ since?: number }>({
     ),
 });
 
-export const showTrips: DriverOperation<'GET'> = {
+export const showTrips: DriverOperation = {
   id: 'showTrips',
   method: 'GET',
   path: '/trips',
@@ -40,7 +40,7 @@ export const showTrips: DriverOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, authenticate }) =>
-    list(showTrips, {
+    inSteps(showTrips, {
       authenticate,
       validate: (ctx, { driverId }) => {
         const now = Math.floor(service.now());

@@ -1,7 +1,7 @@
 import type { DriverOperation } from './driver-operation.ts';
 
 /** This operation only opens the stream; `api/streams/followed-drivers.ts` sends the events. */
-export const streamDriver: DriverOperation<'GET'> = {
+export const streamDriver: DriverOperation = {
   id: 'streamDriver',
   method: 'GET',
   path: '/stream',

@@ -6,7 +6,7 @@ import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driv
 import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { originOf } from './authenticate-driver.ts';
 import type { DriverOperation } from './driver-operation.ts';
@@ -45,7 +45,7 @@ function driverStep(
   errors: readonly ErrorCode[] = ['illegal_step'],
   body: typeof startSchema = schema,
 ) {
-  const operation: DriverOperation<'POST'> = {
+  const operation: DriverOperation = {
     id: `${name}Step`,
     method: 'POST',
     path: `/ride/${name}`,
@@ -64,7 +64,7 @@ function driverStep(
     },
     errors: ['not_own_ride', ...errors, 'payload_too_large'],
     route: ({ service, authenticate }) =>
-      post(operation, {
+      inSteps(operation, {
         authenticate,
         validate: async (ctx, { driverId }) => {
           const { rideId, pin } = validate(body, await readJsonBody(ctx));

@@ -1,8 +1,8 @@
 import { withdrawOwnOffer } from '../../shared/rides/driver/driver-actions.ts';
-import { paramOf, remove, rideIdOf } from '../http/route.ts';
+import { inSteps, paramOf, rideIdOf } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-export const withdrawOffer: DriverOperation<'DELETE'> = {
+export const withdrawOffer: DriverOperation = {
   id: 'withdrawOffer',
   method: 'DELETE',
   path: '/requests/:rideId/offers/:offerId',
@@ -12,7 +12,7 @@ export const withdrawOffer: DriverOperation<'DELETE'> = {
   answer: { status: 204, description: 'The offer is withdrawn.' },
   errors: ['ride_not_found', 'offer_not_found', 'ride_not_bidding'],
   route: ({ service, authenticate }) =>
-    remove(withdrawOffer, {
+    inSteps(withdrawOffer, {
       authenticate,
       validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), offerId: paramOf(ctx, 'offerId') }),
       act: ({ driverId, rideId, offerId }) => withdrawOwnOffer(service, rideId, offerId, { driverId }),

@@ -43,8 +43,8 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
   headers?(result: Result): Record<string, string>;
 }
 
-/** A route that reads. */
-export function get<Resource>(operation: Operation<'GET'>, { authenticate, present }: GetSteps<Resource>): Route {
+/** A route that reads, and needs no validation. */
+export function get<Resource>(operation: Operation, { authenticate, present }: GetSteps<Resource>): Route {
   return {
     operation,
     handle: async (ctx) => {
@@ -64,7 +64,7 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route that authenticates, validates, acts and presents the result. */
-function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
+export function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
   const { authenticate, validate, present, headers } = steps;
   return {
     operation,
@@ -78,19 +78,6 @@ function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSte
     },
   };
 }
-
-type RouteInSteps<M extends Method> = <Caller, Input, Result>(
-  operation: Operation<M>,
-  steps: ChangingSteps<Caller, Input, Result>,
-) => Route;
-
-/** A route that reads a list with the filters of its query. */
-export const list: RouteInSteps<'GET'> = inSteps;
-export const post: RouteInSteps<'POST'> = inSteps;
-export const patch: RouteInSteps<'PATCH'> = inSteps;
-export const put: RouteInSteps<'PUT'> = inSteps;
-/** A DELETE route. Not called `delete`, which is a reserved word. */
-export const remove: RouteInSteps<'DELETE'> = inSteps;
 
 /** True if a path is the base, or below it. */
 export const isBelow =

@@ -3,7 +3,7 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { movingStatus, rideId } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -22,7 +22,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 4.4. */
-export const acceptOffer: PartnerOperation<'POST'> = {
+export const acceptOffer: PartnerOperation = {
   id: 'acceptOffer',
   method: 'POST',
   path: '/rides/:rideId/accept',
@@ -48,7 +48,7 @@ export const acceptOffer: PartnerOperation<'POST'> = {
   ],
   route({ service, findCaller }) {
     const body = bodyOf(offerChoice);
-    return post(acceptOffer, {
+    return inSteps(acceptOffer, {
       authenticate: findCaller,
       validate: async (ctx, { keyId }) => {
         const { offerId } = await body(ctx);

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { originOf } from './authenticate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, success } from './request-fields.ts';
@@ -12,7 +12,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 4.5. */
-export const cancelRide: PartnerOperation<'POST'> = {
+export const cancelRide: PartnerOperation = {
   id: 'cancelRide',
   method: 'POST',
   path: '/rides/:rideId/cancel',
@@ -27,7 +27,7 @@ export const cancelRide: PartnerOperation<'POST'> = {
   },
   errors: ['ride_not_found', 'ride_ended'],
   route: ({ service, findCaller }) =>
-    post(cancelRide, {
+    inSteps(cancelRide, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) }),
       act: ({ keyId, rideId, origin }) =>

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { changeTerms } from '../../shared/rides/change-terms.ts';
 import { rideId, status } from '../../shared/rides/public-schemas.ts';
-import { patch, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
 import { assertPickupTime } from '../rides/pickup-time.ts';
 import { originOf } from './authenticate.ts';
@@ -12,7 +12,7 @@ import { exampleRideId, success } from './request-fields.ts';
 const answer = objectSchema({ success, rideId, status }, { title: 'RideChanged' });
 
 /** Contract, section 10.14. */
-export const changeRequest: PartnerOperation<'PATCH'> = {
+export const changeRequest: PartnerOperation = {
   id: 'changeRide',
   method: 'PATCH',
   path: '/rides/:rideId',
@@ -37,7 +37,7 @@ export const changeRequest: PartnerOperation<'PATCH'> = {
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'ride_ended', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(changedTermsSchema(service.config));
-    return patch(changeRequest, {
+    return inSteps(changeRequest, {
       authenticate: findCaller,
       validate: async (ctx, { keyId }) => {
         const terms = changedTerms(await body(ctx));

@@ -9,7 +9,7 @@ import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { acceptorOf } from '../http/accept-valid.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
@@ -55,7 +55,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 4.1. */
-export const createRide: PartnerOperation<'POST'> = {
+export const createRide: PartnerOperation = {
   id: 'createRide',
   method: 'POST',
   path: '/rides',
@@ -111,7 +111,7 @@ export const createRide: PartnerOperation<'POST'> = {
   },
   errors: ['payload_too_large', 'idempotency_conflict', 'ride_erased', 'rate_limited'],
   route: ({ service: { config }, findCaller, creation }) =>
-    post(createRide, {
+    inSteps(createRide, {
       authenticate: findCaller,
       validate: validateCreation(config),
       ...creation,

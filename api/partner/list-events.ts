@@ -5,7 +5,7 @@ import { batch } from '../../shared/base/mongo/batch.ts';
 import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -44,7 +44,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.3. */
-export const listEvents: PartnerOperation<'GET'> = {
+export const listEvents: PartnerOperation = {
   id: 'listEvents',
   method: 'GET',
   path: '/events',
@@ -67,7 +67,7 @@ export const listEvents: PartnerOperation<'GET'> = {
   route({ service, findCaller, polls }) {
     const { feed } = polls;
     const read = sharedReads(feed);
-    return list(listEvents, {
+    return inSteps(listEvents, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {

@@ -25,7 +25,7 @@ const answer = objectSchema(
 const readFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
 
 /** Contract, section 4.3. */
-export const listOffers: PartnerOperation<'GET'> = {
+export const listOffers: PartnerOperation = {
   id: 'listOffers',
   method: 'GET',
   path: '/rides/:rideId/offers',

@@ -4,7 +4,7 @@ import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { reference, unixTime } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -54,7 +54,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.2. */
-export const listRides: PartnerOperation<'GET'> = {
+export const listRides: PartnerOperation = {
   id: 'listRides',
   method: 'GET',
   path: '/rides',
@@ -74,7 +74,7 @@ export const listRides: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, findCaller }) =>
-    list(listRides, {
+    inSteps(listRides, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
       act: async ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) => {

@@ -8,7 +8,7 @@ import { closedMonths, keyLines, type StatementKey, statementMonths } from '../.
 import { statementCsv } from '../../shared/usage/statement-csv.ts';
 import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
-import { list, paramOf } from '../http/route.ts';
+import { inSteps, paramOf } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
@@ -36,7 +36,7 @@ const monthList = objectSchema(
 );
 
 /** Contract, section 10.15. */
-export const listStatements: PartnerOperation<'GET'> = {
+export const listStatements: PartnerOperation = {
   id: 'listStatements',
   method: 'GET',
   path: '/statements',
@@ -52,7 +52,7 @@ export const listStatements: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, findCaller }) =>
-    list(listStatements, {
+    inSteps(listStatements, {
       authenticate: findCaller,
       validate: (_ctx, key) => key,
       act: (key) => statementMonths(key, service.now()),
@@ -121,7 +121,7 @@ async function readPage(key: StatementKey, month: string, { limit, cursor }: { l
 }
 
 /** Contract, section 10.15. */
-export const retrieveStatement: PartnerOperation<'GET'> = {
+export const retrieveStatement: PartnerOperation = {
   id: 'retrieveStatement',
   method: 'GET',
   path: '/statements/:month',
@@ -154,7 +154,7 @@ export const retrieveStatement: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, findCaller }) =>
-    list(retrieveStatement, {
+    inSteps(retrieveStatement, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, month: validate(monthParameter, paramOf(ctx, 'month')), ...queryOf(query, ctx) }),
       async act({ key, month, ...range }) {
@@ -181,7 +181,7 @@ export const retrieveStatement: PartnerOperation<'GET'> = {
 };
 
 /** Contract, section 10.15. */
-export const downloadStatement: PartnerOperation<'GET'> = {
+export const downloadStatement: PartnerOperation = {
   id: 'downloadStatement',
   method: 'GET',
   path: '/statements/:month/trips.csv',
@@ -198,7 +198,7 @@ export const downloadStatement: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ findCaller }) =>
-    list(downloadStatement, {
+    inSteps(downloadStatement, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, month: validate(monthParameter, paramOf(ctx, 'month')) }),
       act: ({ key, month }) =>

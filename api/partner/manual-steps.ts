@@ -7,7 +7,7 @@ import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
@@ -51,7 +51,7 @@ interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | '
 }
 
 function manualStep(name: ManualStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
-  const operation: PartnerOperation<'POST'> = {
+  const operation: PartnerOperation = {
     ...documented,
     id: `${name}Manually`,
     method: 'POST',
@@ -59,7 +59,7 @@ function manualStep(name: ManualStep['step'], { readStep, present = presentStep,
     tag: 'manual',
     errors: ['live_ride', 'ride_not_found', ...documented.errors],
     route: ({ service, findCaller }) =>
-      post(operation, {
+      inSteps(operation, {
         async authenticate(ctx) {
           const caller = await findCaller(ctx);
           if (caller.mode !== 'test') throw new AppError('live_ride');

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Method, Operation } from '../../shared/base/operation.ts';
+import type { Operation } from '../../shared/base/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';
@@ -15,6 +15,6 @@ export interface PartnerApi {
 }
 
 /** An operation of the partner API: its documentation, and a function that creates its route. */
-export interface PartnerOperation<M extends Method = Method> extends Operation<M> {
+export interface PartnerOperation extends Operation {
   route(api: PartnerApi): Route;
 }

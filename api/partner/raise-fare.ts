@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fare, rideId } from '../../shared/rides/public-schemas.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { money } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
@@ -17,7 +17,7 @@ const schema = bodySchema<{ fare: number }>('NewFare', {
 const answer = objectSchema({ success, rideId, status: bidding, fare }, { title: 'FareRaised' });
 
 /** Contract, section 10.6. */
-export const raiseFare: PartnerOperation<'POST'> = {
+export const raiseFare: PartnerOperation = {
   id: 'raiseFare',
   method: 'POST',
   path: '/rides/:rideId/fare',
@@ -35,7 +35,7 @@ export const raiseFare: PartnerOperation<'POST'> = {
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'fare_not_higher', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(schema);
-    return post(raiseFare, {
+    return inSteps(raiseFare, {
       authenticate: findCaller,
       validate: async (ctx, { keyId }) => {
         const { fare } = await body(ctx);

@@ -4,7 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { redeliver } from '../../shared/webhooks/redeliver.ts';
-import { paramOf, post } from '../http/route.ts';
+import { inSteps, paramOf } from '../http/route.ts';
 import { authenticateForRide, originOf } from './authenticate.ts';
 import { attemptIdSchema } from './event-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -18,7 +18,7 @@ const answer = objectSchema(
 const readFields = { keyId: 1, accountId: 1 } as const;
 
 /** Contract, section 10.13. */
-export const resendEvent: PartnerOperation<'POST'> = {
+export const resendEvent: PartnerOperation = {
   id: 'resendEvent',
   method: 'POST',
   path: '/rides/:rideId/events/:sequence/resend',
@@ -40,7 +40,7 @@ export const resendEvent: PartnerOperation<'POST'> = {
   },
   errors: ['ride_not_found', 'event_not_found', 'not_sent_yet', 'no_webhook_url', 'body_erased'],
   route: ({ service }) =>
-    post(resendEvent, {
+    inSteps(resendEvent, {
       authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields),
       validate: (ctx, { _id, accountId }) => ({
         event: { rideId: _id, seq: sequenceOf(paramOf(ctx, 'sequence')) },

@@ -4,7 +4,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { warnOfPlaces } from './warnings.ts';
@@ -66,7 +66,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.7. */
-export const fareHint: PartnerOperation<'GET'> = {
+export const fareHint: PartnerOperation = {
   id: 'retrieveFareHint',
   method: 'GET',
   path: '/fare-hint',
@@ -89,7 +89,7 @@ export const fareHint: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, findCaller }) =>
-    list(fareHint, {
+    inSteps(fareHint, {
       authenticate: findCaller,
       validate: (ctx, { mode }) => {
         const asked = queryOf(query, ctx);

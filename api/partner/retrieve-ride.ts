@@ -36,7 +36,7 @@ const answer = objectSchema(
 type ShownRide = ReadRide & Pick<Ride, 'pinCode' | 'driverNotes'> & { now: Date };
 
 /** Contract, section 4.2. */
-export const retrieveRide: PartnerOperation<'GET'> = {
+export const retrieveRide: PartnerOperation = {
   id: 'retrieveRide',
   method: 'GET',
   path: '/rides/:rideId',

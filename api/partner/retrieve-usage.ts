@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { dayMs, startOfDay } from '../../shared/usage/days.ts';
 import { keyUsage } from '../../shared/usage/key-statements.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 
@@ -59,7 +59,7 @@ function periodOf({ from, to }: { from?: string; to?: string }, nowMs: number): 
 }
 
 /** Contract, section 10.15. */
-export const retrieveUsage: PartnerOperation<'GET'> = {
+export const retrieveUsage: PartnerOperation = {
   id: 'retrieveUsage',
   method: 'GET',
   path: '/usage',
@@ -76,7 +76,7 @@ export const retrieveUsage: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ service, findCaller }) =>
-    list(retrieveUsage, {
+    inSteps(retrieveUsage, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, ...periodOf(queryOf(usageQuery, ctx), service.now()) }),
       act: ({ key, from, to }) => keyUsage(key, from, to),

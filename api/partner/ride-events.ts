@@ -4,7 +4,7 @@ import { rideId } from '../../shared/rides/public-schemas.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { resendsOfRide } from '../../shared/webhooks/attempts.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { authenticateForRide } from './authenticate.ts';
 import {
@@ -49,7 +49,7 @@ const exampleResend: Shape<typeof resendSchema> = {
 };
 
 /** Contract, section 10.3. */
-export const listRideEvents: PartnerOperation<'GET'> = {
+export const listRideEvents: PartnerOperation = {
   id: 'listRideEvents',
   method: 'GET',
   path: '/rides/:rideId/events',
@@ -67,7 +67,7 @@ export const listRideEvents: PartnerOperation<'GET'> = {
   errors: ['ride_not_found', 'too_many_waiting'],
   route({ service, polls }) {
     const findRide = authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields);
-    return list(listRideEvents, {
+    return inSteps(listRideEvents, {
       authenticate: findRide,
       validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
       async act({ ctx, ride: { _id: rideId, keyId, accountId, events }, after, waitSeconds }) {

@@ -42,7 +42,7 @@ const contractOperations: readonly Operation[] = [createRide, retrieveRide, list
 const firstAdditions: readonly Operation[] = [listRides, listRideEvents, listEvents, raiseFare, fareHint];
 
 /** Contract, section 2.6. */
-export const serviceInformation: PartnerOperation<'GET'> = {
+export const serviceInformation: PartnerOperation = {
   id: 'retrieveServiceInformation',
   method: 'GET',
   path: '/',

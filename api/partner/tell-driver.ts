@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { messageNumber, rideId, status } from '../../shared/rides/public-schemas.ts';
-import { post, rideIdOf } from '../http/route.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
 import { textUpTo } from '../rides/field-types.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
@@ -16,7 +16,7 @@ const schema = bodySchema<{ text: string }>('DriverMessageText', {
 const answer = objectSchema({ success, rideId, status, number: messageNumber }, { title: 'DriverTold' });
 
 /** Contract, section 10.18. */
-export const tellDriver: PartnerOperation<'POST'> = {
+export const tellDriver: PartnerOperation = {
   id: 'tellDriver',
   method: 'POST',
   path: '/rides/:rideId/messages',
@@ -39,7 +39,7 @@ export const tellDriver: PartnerOperation<'POST'> = {
   errors: ['ride_not_found', 'no_driver', 'messages_full', 'ride_ended', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(schema);
-    return post(tellDriver, {
+    return inSteps(tellDriver, {
       authenticate: findCaller,
       validate: async (ctx, { keyId }) => ({
         ...(await body(ctx)),

@@ -13,7 +13,7 @@ import { type Endpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
 import { addEndpoint, deleteEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import { endpointId } from '../../shared/rides/public-schemas.ts';
 import { clientAddress } from '../http/forwarded.ts';
-import { list, paramOf, post, remove } from '../http/route.ts';
+import { inSteps, paramOf } from '../http/route.ts';
 import { targetUrl } from '../rides/new-ride.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -65,7 +65,7 @@ const exampleEndpoint: Shape<typeof shownEndpoint> = {
 };
 
 /** Contract, section 10.22. */
-export const listWebhookEndpoints: PartnerOperation<'GET'> = {
+export const listWebhookEndpoints: PartnerOperation = {
   id: 'listWebhookEndpoints',
   method: 'GET',
   path: '/webhook-endpoints',
@@ -80,7 +80,7 @@ export const listWebhookEndpoints: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ findCaller }) =>
-    list(listWebhookEndpoints, {
+    inSteps(listWebhookEndpoints, {
       authenticate: findCaller,
       validate: (_ctx, { keyId }) => keyId,
       async act(keyId) {
@@ -119,7 +119,7 @@ const added = objectSchema(
 );
 
 /** Contract, section 10.22. */
-export const addWebhookEndpoint: PartnerOperation<'POST'> = {
+export const addWebhookEndpoint: PartnerOperation = {
   id: 'addWebhookEndpoint',
   method: 'POST',
   path: '/webhook-endpoints',
@@ -145,7 +145,7 @@ export const addWebhookEndpoint: PartnerOperation<'POST'> = {
   errors: ['endpoints_full', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(newEndpoint(service.config));
-    return post(addWebhookEndpoint, {
+    return inSteps(addWebhookEndpoint, {
       authenticate: findCaller,
       validate: async (ctx, { keyId, accountId }) => ({
         ...(await body(ctx)),
@@ -175,7 +175,7 @@ export const addWebhookEndpoint: PartnerOperation<'POST'> = {
 const deleted = objectSchema({ success, endpointId }, { title: 'WebhookEndpointDeleted' });
 
 /** Contract, section 10.22. */
-export const deleteWebhookEndpoint: PartnerOperation<'DELETE'> = {
+export const deleteWebhookEndpoint: PartnerOperation = {
   id: 'deleteWebhookEndpoint',
   method: 'DELETE',
   path: '/webhook-endpoints/:endpointId',
@@ -191,7 +191,7 @@ export const deleteWebhookEndpoint: PartnerOperation<'DELETE'> = {
   },
   errors: ['endpoint_not_found'],
   route: ({ service, findCaller }) =>
-    remove(deleteWebhookEndpoint, {
+    inSteps(deleteWebhookEndpoint, {
       authenticate: findCaller,
       validate: (ctx, { keyId, accountId }) => ({
         owned: { endpointId: paramOf(ctx, 'endpointId'), keyId, accountId },

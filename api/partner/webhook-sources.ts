@@ -14,7 +14,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.9. */
-export const webhookSources: PartnerOperation<'GET'> = {
+export const webhookSources: PartnerOperation = {
   id: 'listWebhookSources',
   method: 'GET',
   path: '/webhook-sources',

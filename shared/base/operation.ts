@@ -5,10 +5,10 @@ import type { JsonSchema } from './json-schema.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An operation of an API, as the documentation describes it. Every API route needs one. */
-export interface Operation<M extends Method = Method> {
+export interface Operation {
   /** `operationId` in the OpenAPI document, and the name in generated clients. */
   id: string;
-  method: M;
+  method: Method;
   /**
    * The path, relative to the base of the API. Each parameter, such as `:rideId`, must be in `pathParameters`
    * (web/docs/openapi.ts).
