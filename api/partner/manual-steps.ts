@@ -1,18 +1,16 @@
 import Joi from 'joi';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { bodySchema, type Operation } from '../../shared/base/operation.ts';
 import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { readJsonBody } from '../http/body.ts';
-import { inSteps, rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
-import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './partner-operation.ts';
+import { changeOfRide, type PartnerOperation } from './partner-operation.ts';
 import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
 
 /** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
@@ -27,16 +25,17 @@ const offerMade = objectSchema(
   { title: 'ManualOfferMade' },
 );
 
-const exampleStep = (after: RideStatus): Shape<typeof stepTaken> => ({
+const presentStep = ({ _id, status }: Pick<RideState, '_id' | 'status'>): Shape<typeof stepTaken> => ({
   success: true,
-  rideId: exampleRideId,
-  status: after,
+  rideId: _id,
+  status,
 });
 
-const presentStep = (ride: RideState): Shape<typeof stepTaken> => ({
-  success: true,
-  rideId: ride._id,
-  status: ride.status,
+const stepAnswer = (after: RideStatus, description = 'The step is done.'): Operation['answer'] => ({
+  status: 200,
+  description,
+  schema: stepTaken,
+  example: presentStep({ _id: exampleRideId, status: after }),
 });
 
 /** The new offer is the last one of the ride. */
@@ -58,20 +57,13 @@ function manualStep(name: ManualStep['step'], { readStep, present = presentStep,
     path: `/test/rides/:rideId/${name}`,
     tag: 'manual',
     errors: ['live_ride', 'ride_not_found', ...documented.errors],
-    route: ({ service, findCaller }) =>
-      inSteps(operation, {
-        async authenticate(ctx) {
-          const caller = await findCaller(ctx);
-          if (caller.mode !== 'test') throw new AppError('live_ride');
-          return caller;
+    route: (api) =>
+      changeOfRide<ManualStep>(operation, api, {
+        read(ctx, { mode }) {
+          if (mode !== 'test') throw new AppError('live_ride');
+          return readStep(ctx);
         },
-        validate: async (ctx, { keyId }) => ({
-          step: await readStep(ctx),
-          rideId: rideIdOf(ctx),
-          keyId,
-          origin: originOf(ctx),
-        }),
-        act: ({ step, rideId, keyId, origin }) => applyManualStep(service, rideId, step, { keyId }, origin),
+        apply: applyManualStep,
         present,
       }),
   };
@@ -87,7 +79,7 @@ const plainStep = (
   manualStep(name, {
     summary,
     description: `${description} A body is ignored.`,
-    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep(after) },
+    answer: stepAnswer(after),
     errors,
     readStep: () => ({ step: name }),
   });
@@ -138,12 +130,7 @@ export const manualSteps: readonly PartnerOperation[] = [
     summary: 'Withdraw an offer manually',
     description: 'Withdraws an offer, as its driver would. No event is sent.',
     body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
-    answer: {
-      status: 200,
-      description: 'The offer is withdrawn.',
-      schema: stepTaken,
-      example: exampleStep('bidding'),
-    },
+    answer: stepAnswer('bidding', 'The offer is withdrawn.'),
     errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
   }),
@@ -161,7 +148,7 @@ export const manualSteps: readonly PartnerOperation[] = [
     summary: 'Start manually',
     description: 'The passenger is in the car. A ride with a PIN needs it; otherwise the body is ignored.',
     body: { schema: manualStart, examples: { 'With the PIN': { pin: '4821' } }, isOptional: true },
-    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep('in_progress') },
+    answer: stepAnswer('in_progress'),
     errors: ['illegal_step', 'wrong_pin', 'pin_locked'],
     readStep: async (ctx) => ({ step: 'start', pin: await pinIn(ctx) }),
   }),
