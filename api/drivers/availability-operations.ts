@@ -4,7 +4,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
 import { durableRead } from '../../shared/base/mongo/durable-read.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { goOffline as putOffline, goOnline as putOnline } from '../../shared/drivers/change-availability.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import type { Report } from '../../shared/drivers/position-reports.ts';
@@ -27,12 +27,9 @@ export const goOnline: DriverOperation = {
   description: 'From now on, rides near this place are opened to you, as long as you report your position.',
   tag: 'driver',
   body: { schema: placeSchema, examples: { 'A place': examplePlace } },
-  answer: {
-    status: 200,
-    description: 'Online. `available` is `false` only while you are on a ride.',
-    schema: availability,
-    example: { available: true } satisfies Shape<typeof availability>,
-  },
+  answer: answerOf(200, 'Online. `available` is `false` only while you are on a ride.', availability, {
+    available: true,
+  }),
   errors: ['payload_too_large'],
   route: ({ service, authenticate }) =>
     inSteps(goOnline, {
@@ -66,12 +63,7 @@ export const goOffline: DriverOperation = {
   description:
     'No further ride is opened to you. Your current ride continues, and your offers stay live. The request has no body.',
   tag: 'driver',
-  answer: {
-    status: 200,
-    description: 'Offline.',
-    schema: availability,
-    example: { available: false } satisfies Shape<typeof availability>,
-  },
+  answer: answerOf(200, 'Offline.', availability, { available: false }),
   errors: [],
   route: ({ authenticate }) =>
     inSteps(goOffline, {

@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import { exampleRideId, exampleWish, request, type ShownRequest } from '../../shared/rides/driver/driver-schemas.ts';
 import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
@@ -25,24 +26,19 @@ export const listRequests: DriverOperation = {
   description:
     'Lists the rides that are open to you and that you have not declined, without addresses: only the chosen driver sees these.',
   tag: 'requests',
-  answer: {
-    status: 200,
-    description: 'The requests.',
-    schema: answer,
-    example: {
-      requests: [
-        {
-          rideId: exampleRideId,
-          ...exampleWish,
-          pickup: { lat: 40.758, lng: -73.9855 },
-          destination: { lat: 40.7128, lng: -74.006 },
-          pickupKm: 0.78,
-          biddingEndsAt: 1_795_270_199_512,
-          offer: { offerId: 'offer_5Jt2WmKx8QbR1vZc', price: 26, etaMinutes: 4 },
-        },
-      ],
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The requests.', answer, {
+    requests: [
+      {
+        rideId: exampleRideId,
+        ...exampleWish,
+        pickup: { lat: 40.758, lng: -73.9855 },
+        destination: { lat: 40.7128, lng: -74.006 },
+        pickupKm: 0.78,
+        biddingEndsAt: 1_795_270_199_512,
+        offer: { offerId: 'offer_5Jt2WmKx8QbR1vZc', price: 26, etaMinutes: 4 },
+      },
+    ],
+  }),
   errors: [],
   route: ({ authenticate, ridesOf }) =>
     get(listRequests, {

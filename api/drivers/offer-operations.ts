@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import {
   declineRequest as decline,
   makeOffer as offerOn,
@@ -32,12 +32,7 @@ export const makeOffer: DriverOperation = {
     'Offers to drive at your price. You can have one live offer on a ride. To change it, withdraw it and make another: at most 3 offers on a ride, withdrawn ones included.',
   tag: 'requests',
   body: { schema, examples: { 'An offer': { price: 26, etaMinutes: 4 } } },
-  answer: {
-    status: 201,
-    description: 'The offer is made.',
-    schema: answer,
-    example: { offerId: 'offer_5Jt2WmKx8QbR1vZc' } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(201, 'The offer is made.', answer, { offerId: 'offer_5Jt2WmKx8QbR1vZc' }),
   errors: [
     'ride_not_found',
     'ride_not_bidding',

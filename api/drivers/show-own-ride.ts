@@ -1,4 +1,5 @@
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { objectSchema } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleRideId, exampleWish, ride } from '../../shared/rides/driver/driver-schemas.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import { encodeLine } from '../../shared/rides/path.ts';
@@ -17,30 +18,25 @@ export const showOwnRide: DriverOperation = {
   summary: 'Show your ride',
   description: 'Shows the ride that you were chosen for, with addresses, passenger and notes, until it ends.',
   tag: 'trip',
-  answer: {
-    status: 200,
-    description: 'Your ride, or `null`.',
-    schema: answer,
-    example: {
-      ride: {
-        rideId: exampleRideId,
-        status: 'driver_arriving',
-        statusAt: 1_795_269_605_127,
-        agreedPrice: 26,
-        ...exampleWish,
-        pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
-        destination: { lat: 40.7128, lng: -74.006 },
-        passenger: { name: 'Sam Lee', phone: '+12025550178', callUrl: 'tel:+12025550178' },
-        eta: { minutes: 4, at: 1_795_269_840_000, source: 'route' },
-        road: encodeLine([
-          { lat: 40.7614, lng: -73.9776 },
-          { lat: 40.7596, lng: -73.9819 },
-          { lat: 40.758, lng: -73.9855 },
-        ]),
-        notes: 'Two suitcases; waiting at the main entrance.',
-      },
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'Your ride, or `null`.', answer, {
+    ride: {
+      rideId: exampleRideId,
+      status: 'driver_arriving',
+      statusAt: 1_795_269_605_127,
+      agreedPrice: 26,
+      ...exampleWish,
+      pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
+      destination: { lat: 40.7128, lng: -74.006 },
+      passenger: { name: 'Sam Lee', phone: '+12025550178', callUrl: 'tel:+12025550178' },
+      eta: { minutes: 4, at: 1_795_269_840_000, source: 'route' },
+      road: encodeLine([
+        { lat: 40.7614, lng: -73.9776 },
+        { lat: 40.7596, lng: -73.9819 },
+        { lat: 40.758, lng: -73.9855 },
+      ]),
+      notes: 'Two suitcases; waiting at the main entrance.',
+    },
+  }),
   errors: [],
   route: ({ authenticate, ridesOf }) =>
     get(showOwnRide, {

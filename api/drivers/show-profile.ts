@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
@@ -52,24 +53,19 @@ export const showProfile: DriverOperation = {
   summary: 'Show your profile',
   description: 'Shows your data as partners see it, your last position, and your availability.',
   tag: 'driver',
-  answer: {
-    status: 200,
-    description: 'The driver.',
-    schema: answer,
-    example: {
-      driverId: answer.properties.driverId.examples[0],
-      name: 'Dana Okoye',
-      rating: 4.82,
-      ratedRides: 23,
-      vehicle: 'Toyota Prius, blue',
-      plate: 'T 104',
-      carType: 'regular',
-      seats: 4,
-      equipment: ['child_seat', 'pet'],
-      available: true,
-      position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The driver.', answer, {
+    driverId: answer.properties.driverId.examples[0],
+    name: 'Dana Okoye',
+    rating: 4.82,
+    ratedRides: 23,
+    vehicle: 'Toyota Prius, blue',
+    plate: 'T 104',
+    carType: 'regular',
+    seats: 4,
+    equipment: ['child_seat', 'pet'],
+    available: true,
+    position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
+  }),
   errors: [],
   route: ({ service, authenticate, ridesOf }) =>
     get(showProfile, {

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver/driver-schemas.ts';
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
 import { inSteps } from '../http/route.ts';
@@ -27,17 +28,12 @@ export const showTrips: DriverOperation = {
   description: 'Shows how many trips you completed since a time, their total price, and your last trip.',
   tag: 'trip',
   query,
-  answer: {
-    status: 200,
-    description: 'Your trips and earnings.',
-    schema: trips,
-    example: {
-      since: 1_795_237_200_000,
-      trips: 3,
-      earned: 81.5,
-      last: { rideId: exampleRideId, completedAt: 1_795_269_600_402, agreedPrice: 26, distanceKm: 5.31 },
-    } satisfies ShownTrips,
-  },
+  answer: answerOf(200, 'Your trips and earnings.', trips, {
+    since: 1_795_237_200_000,
+    trips: 3,
+    earned: 81.5,
+    last: { rideId: exampleRideId, completedAt: 1_795_269_600_402, agreedPrice: 26, distanceKm: 5.31 },
+  }),
   errors: [],
   route: ({ service, authenticate }) =>
     inSteps(showTrips, {

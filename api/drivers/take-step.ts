@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyDriverStep, type DriverStep, markNotesSeen } from '../../shared/rides/driver/driver-actions.ts';
 import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
 import { mostNotes } from '../../shared/rides/driver-notes.ts';
@@ -57,12 +57,7 @@ function driverStep(
       schema: body,
       examples: { 'Your ride': { rideId: exampleRideId, ...(body === startSchema && { pin: '4821' }) } },
     },
-    answer: {
-      status: 200,
-      description: 'The step is done.',
-      schema: stepTaken,
-      example: { rideId: exampleRideId, status } satisfies StepTaken,
-    },
+    answer: answerOf(200, 'The step is done.', stepTaken, { rideId: exampleRideId, status }),
     errors: ['not_own_ride', ...errors, 'payload_too_large'],
     route: ({ service, authenticate }) =>
       inSteps(operation, {

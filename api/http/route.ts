@@ -64,7 +64,10 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route that authenticates, validates, acts and presents the result. */
-export function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
+export function inSteps<Caller, Input, Result>(
+  operation: Operation,
+  steps: ChangingSteps<Caller, Input, Result>,
+): Route {
   const { authenticate, validate, present, headers } = steps;
   return {
     operation,

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import type { Caller } from '../../shared/keys/find-caller.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
 import { exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
@@ -95,11 +96,7 @@ export const createRide: PartnerOperation = {
     },
   },
   answer: {
-    status: 201,
-    description: 'The ride is created and waits for offers.',
-    schema: answer,
-    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
-    example: {
+    ...answerOf(201, 'The ride is created and waits for offers.', answer, {
       rideId: exampleRideId,
       status: 'bidding',
       fare: 24.5,
@@ -107,7 +104,8 @@ export const createRide: PartnerOperation = {
       distanceKm: 5.31,
       trackUrl: exampleTrackUrl,
       testMode: true,
-    } satisfies Shape<typeof answer>,
+    }),
+    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
   },
   errors: ['payload_too_large', 'idempotency_conflict', 'ride_erased', 'rate_limited'],
   route: ({ service: { config }, findCaller, creation }) =>

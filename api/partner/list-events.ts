@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
@@ -53,16 +54,11 @@ export const listEvents: PartnerOperation = {
     'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and continue from it with `after`: each event is returned exactly once.\n\nTo catch up after an outage, see [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
   tag: 'feed',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of events; it may be empty.',
-    schema: answer,
-    example: {
-      events: [exampleEvent],
-      cursor: 'cur_0VbcGJ310Uw4cA1k9fZ3xQ7LmT2bVn8Y',
-      hasMore: false,
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'A page of events; it may be empty.', answer, {
+    events: [exampleEvent],
+    cursor: 'cur_0VbcGJ310Uw4cA1k9fZ3xQ7LmT2bVn8Y',
+    hasMore: false,
+  }),
   errors: ['too_many_waiting'],
   route({ service, findCaller, polls }) {
     const { feed } = polls;

@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
@@ -33,12 +34,7 @@ export const listOffers: PartnerOperation = {
   description:
     'Lists the offers of a ride, ordered by price, then by ETA. You may poll it while the ride is `bidding`.',
   tag: 'rides',
-  answer: {
-    status: 200,
-    description: 'The offers.',
-    schema: answer,
-    example: { rideId: exampleRideId, offers: [exampleOffer] } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The offers.', answer, { rideId: exampleRideId, offers: [exampleOffer] }),
   errors: ['ride_not_found'],
   route: ({ service }) =>
     get(listOffers, {

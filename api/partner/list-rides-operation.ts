@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
@@ -63,15 +64,10 @@ export const listRides: PartnerOperation = {
     'Lists the rides of this key, the newest first. Empty parameters count as absent, and unknown ones are ignored. To read all pages, see [Find your rides](https://rides.example/docs/rides#pages).',
   tag: 'rides',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of rides.',
-    schema: answer,
-    example: {
-      rides: [{ ...exampleRide, metadata: fields.metadata.schema.examples[0], testMode: true }],
-      nextCursor: exampleRideId,
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'A page of rides.', answer, {
+    rides: [{ ...exampleRide, metadata: fields.metadata.schema.examples[0], testMode: true }],
+    nextCursor: exampleRideId,
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
     inSteps(listRides, {

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
 import { month } from '../../shared/rides/public-schemas.ts';
@@ -44,12 +45,7 @@ export const listStatements: PartnerOperation = {
   description:
     'Lists the months that have a statement for this key. A test key has statements too, although its rides are free.',
   tag: 'billing',
-  answer: {
-    status: 200,
-    description: 'The months.',
-    schema: monthList,
-    example: { statements: [{ month: '2026-11', closed: false }] } satisfies Shape<typeof monthList>,
-  },
+  answer: answerOf(200, 'The months.', monthList, { statements: [{ month: '2026-11', closed: false }] }),
   errors: [],
   route: ({ service, findCaller }) =>
     inSteps(listStatements, {
@@ -130,28 +126,23 @@ export const retrieveStatement: PartnerOperation = {
     'Shows the completed rides of this key in a month, with their sum. A ride belongs to the month in which it ended, in UTC. The statement of a test key has its 1,000 newest rides at most.',
   tag: 'billing',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of the statement.',
-    schema: statement,
-    example: {
-      month: '2026-11',
-      closed: false,
-      trips: 1,
-      total: 26,
-      lines: [
-        {
-          rideId: exampleRideId,
-          endedAt: 1_795_270_500_000,
-          agreedPrice: 26,
-          reference: 'room-1204',
-          from: 'Times Square',
-          to: 'Wall Street',
-        },
-      ],
-      nextCursor: null,
-    } satisfies Shape<typeof statement>,
-  },
+  answer: answerOf(200, 'A page of the statement.', statement, {
+    month: '2026-11',
+    closed: false,
+    trips: 1,
+    total: 26,
+    lines: [
+      {
+        rideId: exampleRideId,
+        endedAt: 1_795_270_500_000,
+        agreedPrice: 26,
+        reference: 'room-1204',
+        from: 'Times Square',
+        to: 'Wall Street',
+      },
+    ],
+    nextCursor: null,
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
     inSteps(retrieveStatement, {

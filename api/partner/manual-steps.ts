@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema, type Operation } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
@@ -25,18 +25,10 @@ const offerMade = objectSchema(
   { title: 'ManualOfferMade' },
 );
 
-const presentStep = ({ _id, status }: Pick<RideState, '_id' | 'status'>): Shape<typeof stepTaken> => ({
-  success: true,
-  rideId: _id,
-  status,
-});
+const presentStep = ({ _id, status }: RideState): Shape<typeof stepTaken> => ({ success: true, rideId: _id, status });
 
-const stepAnswer = (after: RideStatus, description = 'The step is done.'): Operation['answer'] => ({
-  status: 200,
-  description,
-  schema: stepTaken,
-  example: presentStep({ _id: exampleRideId, status: after }),
-});
+const stepAnswer = (after: RideStatus, description = 'The step is done.') =>
+  answerOf(200, description, stepTaken, { success: true, rideId: exampleRideId, status: after });
 
 /** The new offer is the last one of the ride. */
 const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
@@ -111,17 +103,12 @@ export const manualSteps: readonly PartnerOperation[] = [
       examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'The values of the scenario': {} },
       isOptional: true,
     },
-    answer: {
-      status: 200,
-      description: 'The offer is made.',
-      schema: offerMade,
-      example: {
-        success: true,
-        rideId: exampleRideId,
-        status: 'bidding',
-        offerId: exampleOffer.offerId,
-      } satisfies Shape<typeof offerMade>,
-    },
+    answer: answerOf(200, 'The offer is made.', offerMade, {
+      success: true,
+      rideId: exampleRideId,
+      status: 'bidding',
+      offerId: exampleOffer.offerId,
+    }),
     errors: ['ride_not_bidding', 'bidding_not_open', 'bidding_over', 'offers_full', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'offer', ...(hasBody(ctx) && (await readOffer(ctx))) }),
     present: presentOffer,

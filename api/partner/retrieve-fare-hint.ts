@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
@@ -75,18 +76,13 @@ export const fareHint: PartnerOperation = {
     'Shows the price per km of completed live rides that started near the pickup in the last 28 days. A test key gets a fixed sample. [Set a fare](https://rides.example/docs/fares#what-rides-cost) explains which trips count and the meaning of `basis`.',
   tag: 'rides',
   query,
-  answer: {
-    status: 200,
-    description: 'The hint; its values are `null` if there is none.',
-    schema: answer,
-    example: {
-      carType: 'regular',
-      distanceKm: 5.31,
-      basis: 'sample',
-      perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
-      fare: { lower: 19.12, median: 23.9, upper: 28.67 },
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The hint; its values are `null` if there is none.', answer, {
+    carType: 'regular',
+    distanceKm: 5.31,
+    basis: 'sample',
+    perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
+    fare: { lower: 19.12, median: 23.9, upper: 28.67 },
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
     inSteps(fareHint, {

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { dayMs, startOfDay } from '../../shared/usage/days.ts';
 import { keyUsage } from '../../shared/usage/key-statements.ts';
 import { inSteps } from '../http/route.ts';
@@ -68,12 +69,7 @@ export const retrieveUsage: PartnerOperation = {
     'Counts the rides that were created with this key on each day. A ride that replaces another one does not count.',
   tag: 'billing',
   query: usageQuery,
-  answer: {
-    status: 200,
-    description: 'The rides by day.',
-    schema: usageDays,
-    example: { rides: 12, days: [{ day: '2026-11-05', rides: 12 }] } satisfies Shape<typeof usageDays>,
-  },
+  answer: answerOf(200, 'The rides by day.', usageDays, { rides: 12, days: [{ day: '2026-11-05', rides: 12 }] }),
   errors: [],
   route: ({ service, findCaller }) =>
     inSteps(retrieveUsage, {

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { AppError } from '../../shared/base/errors.ts';
 import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -61,12 +62,11 @@ export const listRideEvents: PartnerOperation = {
     'Lists the events of a ride, ordered by `seq`. The same events are sent to your webhook URL; reading does not remove them.',
   tag: 'feed',
   query,
-  answer: {
-    status: 200,
-    description: 'The events; there may be none.',
-    schema: answer,
-    example: { rideId: exampleRideId, events: [exampleEvent], resends: [exampleResend] } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The events; there may be none.', answer, {
+    rideId: exampleRideId,
+    events: [exampleEvent],
+    resends: [exampleResend],
+  }),
   errors: ['ride_not_found', 'too_many_waiting'],
   route({ service, polls }) {
     const findRide = authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields);
@@ -114,18 +114,13 @@ export const resendEvent: PartnerOperation = {
   description:
     'Sends an event to your webhook URL again, with the same body and id, a new signature and `X-Service-Redelivery: true`. At most 10 events of a key are resent in a second; further ones wait. While a resend of the event waits or is being made, another request for it changes nothing.\n\nThe answer does not wait for the delivery: the `resends` of [the ride’s events](https://rides.example/docs/reference/list-ride-events) show its result. A body is ignored.',
   tag: 'feed',
-  answer: {
-    status: 200,
-    description: 'The event is resent.',
-    schema: eventResent,
-    example: {
-      success: true,
-      rideId: exampleRideId,
-      eventId: eventIdSchema.examples[0],
-      sequence: 2,
-      attemptId: attemptIdSchema.examples[0],
-    } satisfies Shape<typeof eventResent>,
-  },
+  answer: answerOf(200, 'The event is resent.', eventResent, {
+    success: true,
+    rideId: exampleRideId,
+    eventId: eventIdSchema.examples[0],
+    sequence: 2,
+    attemptId: attemptIdSchema.examples[0],
+  }),
   errors: ['ride_not_found', 'event_not_found', 'not_sent_yet', 'no_webhook_url', 'body_erased'],
   route: ({ service }) =>
     inSteps(resendEvent, {

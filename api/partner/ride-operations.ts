@@ -1,5 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { changeTerms } from '../../shared/rides/change-terms.ts';
 import type { Command } from '../../shared/rides/decide.ts';
@@ -39,12 +39,11 @@ export const acceptOffer: PartnerOperation = {
     'Accepts one offer: its driver is dispatched, all other offers are dropped, and the ride becomes `driver_arriving`.\n\nIdempotent until the ride has ended: accepting the same offer again returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
-  answer: {
-    status: 200,
-    description: 'The offer is accepted.',
-    schema: offerAccepted,
-    example: { success: true, rideId: exampleRideId, status: 'driver_arriving' } satisfies Shape<typeof offerAccepted>,
-  },
+  answer: answerOf(200, 'The offer is accepted.', offerAccepted, {
+    success: true,
+    rideId: exampleRideId,
+    status: 'driver_arriving',
+  }),
   errors: [
     'ride_not_found',
     'offer_not_found',
@@ -88,12 +87,11 @@ export const changeRequest: PartnerOperation = {
       'A note': { notes: 'The guest waits at the side entrance' },
     },
   },
-  answer: {
-    status: 200,
-    description: 'The ride has these values.',
-    schema: rideChanged,
-    example: { success: true, rideId: exampleRideId, status: 'bidding' } satisfies Shape<typeof rideChanged>,
-  },
+  answer: answerOf(200, 'The ride has these values.', rideChanged, {
+    success: true,
+    rideId: exampleRideId,
+    status: 'bidding',
+  }),
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'ride_ended', 'payload_too_large'],
   route(api) {
     const body = bodyOf(changedTermsSchema(api.service.config));
@@ -122,12 +120,12 @@ export const raiseFare: PartnerOperation = {
     'Raises the fare of a ride that is `bidding`. Drivers who were asked see it immediately; existing offers do not change.\n\nIdempotent: the fare that the ride already has returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema: newFare, examples: { 'A fare': { fare: 27 } } },
-  answer: {
-    status: 200,
-    description: 'The ride has the new fare.',
-    schema: fareRaised,
-    example: { success: true, rideId: exampleRideId, status: 'bidding', fare: 27 } satisfies Shape<typeof fareRaised>,
-  },
+  answer: answerOf(200, 'The ride has the new fare.', fareRaised, {
+    success: true,
+    rideId: exampleRideId,
+    status: 'bidding',
+    fare: 27,
+  }),
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'fare_not_higher', 'payload_too_large'],
   route(api) {
     const body = bodyOf(newFare);
@@ -156,12 +154,11 @@ export const cancelRide: PartnerOperation = {
   summary: 'Cancel a ride',
   description: 'Cancels a ride that is not completed or cancelled yet. The request has no body; a body is ignored.',
   tag: 'rides',
-  answer: {
-    status: 200,
-    description: 'The ride is cancelled.',
-    schema: rideCancelled,
-    example: { success: true, rideId: exampleRideId, status: 'cancelled' } satisfies Shape<typeof rideCancelled>,
-  },
+  answer: answerOf(200, 'The ride is cancelled.', rideCancelled, {
+    success: true,
+    rideId: exampleRideId,
+    status: 'cancelled',
+  }),
   errors: ['ride_not_found', 'ride_ended'],
   route: (api) =>
     changeOfRide<Command>(cancelRide, api, {
@@ -187,17 +184,12 @@ export const tellDriver: PartnerOperation = {
     'Shows a message on the page of the driver, from when a driver is found until the ride ends; at most 10 for each ride. When the ride is retrieved, `seenAt` says that the driver has seen it. It sends no event.\n\nThe same text again within a minute is a repeat: it returns 200 and sends nothing.',
   tag: 'rides',
   body: { schema: messageText, examples: { 'A message': { text: 'The guest waits at the side entrance' } } },
-  answer: {
-    status: 200,
-    description: 'The driver has the message.',
-    schema: driverTold,
-    example: {
-      success: true,
-      rideId: exampleRideId,
-      status: 'driver_arriving',
-      number: 1,
-    } satisfies Shape<typeof driverTold>,
-  },
+  answer: answerOf(200, 'The driver has the message.', driverTold, {
+    success: true,
+    rideId: exampleRideId,
+    status: 'driver_arriving',
+    number: 1,
+  }),
   errors: ['ride_not_found', 'no_driver', 'messages_full', 'ride_ended', 'payload_too_large'],
   route(api) {
     const body = bodyOf(messageText);

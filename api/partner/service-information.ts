@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { get } from '../http/route.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 
@@ -47,18 +48,13 @@ export const serviceInformation: PartnerOperation = {
   summary: 'Service information',
   description: 'Shows the name, version and operations of this service. A good first request with a new key.',
   tag: 'service',
-  answer: {
-    status: 200,
-    description: 'The service.',
-    schema: answer,
-    example: {
-      name: 'Ride Partner API',
-      version: 'v1',
-      docs: 'https://rides.example/docs',
-      endpoints: contractEndpoints,
-      additionalEndpoints: ['GET /rides', 'GET /events'],
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The service.', answer, {
+    name: 'Ride Partner API',
+    version: 'v1',
+    docs: 'https://rides.example/docs',
+    endpoints: contractEndpoints,
+    additionalEndpoints: ['GET /rides', 'GET /events'],
+  }),
   errors: [],
   route({ service: { config }, findCaller, operations }) {
     const additions = new Set([...firstAdditions, ...operations.map(({ method, path }) => `${method} ${path}`)]);
@@ -94,12 +90,7 @@ export const webhookSources: PartnerOperation = {
   description:
     'Lists the addresses from which we send events, for the firewall in front of your receiver. The list can change, so read it again from time to time. The list does not replace [verifying the signature](https://rides.example/docs/webhooks#verify-the-signature).',
   tag: 'service',
-  answer: {
-    status: 200,
-    description: 'The addresses.',
-    schema: sourceList,
-    example: { addresses: ['203.0.113.10', '2001:db8:1::/64'] } satisfies Shape<typeof sourceList>,
-  },
+  answer: answerOf(200, 'The addresses.', sourceList, { addresses: ['203.0.113.10', '2001:db8:1::/64'] }),
   errors: [],
   route: ({ service: { config }, findCaller }) =>
     get(webhookSources, {

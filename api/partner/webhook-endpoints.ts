@@ -5,7 +5,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { newEndpointId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { contractEvents, type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
@@ -72,12 +72,7 @@ export const listWebhookEndpoints: PartnerOperation = {
   summary: 'List your webhook endpoints',
   description: 'Lists the URLs to which events of this key are sent.',
   tag: 'endpoints',
-  answer: {
-    status: 200,
-    description: 'The endpoints.',
-    schema: listed,
-    example: { endpoints: [exampleDefault, exampleEndpoint] } satisfies Shape<typeof listed>,
-  },
+  answer: answerOf(200, 'The endpoints.', listed, { endpoints: [exampleDefault, exampleEndpoint] }),
   errors: [],
   route: ({ findCaller }) =>
     inSteps(listWebhookEndpoints, {
@@ -132,16 +127,11 @@ export const addWebhookEndpoint: PartnerOperation = {
     schema: newEndpoint({ environment: 'production', webhookLocalTargets: [] }),
     examples: { 'A second receiver': { url: exampleEndpoint.url, events: exampleEndpoint.events } },
   },
-  answer: {
-    status: 201,
-    description: 'The endpoint is added.',
-    schema: added,
-    example: {
-      success: true,
-      ...exampleEndpoint,
-      signingSecret: 'whsec_example0000000000000000000000',
-    } satisfies Shape<typeof added>,
-  },
+  answer: answerOf(201, 'The endpoint is added.', added, {
+    success: true,
+    ...exampleEndpoint,
+    signingSecret: 'whsec_example0000000000000000000000',
+  }),
   errors: ['endpoints_full', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(newEndpoint(service.config));
@@ -183,12 +173,7 @@ export const deleteWebhookEndpoint: PartnerOperation = {
   description:
     'Deletes an endpoint and its secret. After the answer, nothing is sent to it; what still waits is recorded as failed. The default URL is changed in the dashboard.',
   tag: 'endpoints',
-  answer: {
-    status: 200,
-    description: 'The endpoint is deleted.',
-    schema: deleted,
-    example: { success: true, endpointId: endpointId.examples[0] } satisfies Shape<typeof deleted>,
-  },
+  answer: answerOf(200, 'The endpoint is deleted.', deleted, { success: true, endpointId: endpointId.examples[0] }),
   errors: ['endpoint_not_found'],
   route: ({ service, findCaller }) =>
     inSteps(deleteWebhookEndpoint, {

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ErrorCode } from './errors.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema, Shape } from './json-schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -59,3 +59,11 @@ type Tag = keyof typeof tags;
 /** The schema of a request's body, a JSON object. `title` names it in the OpenAPI document. */
 export const bodySchema = <T>(title: string, fields: Joi.SchemaMap<T>): Joi.ObjectSchema<T> =>
   Joi.object<T>(fields).required().meta({ openapi: { title } }).label('The request body');
+
+/** An answer with a body. The compiler checks the example against the schema. */
+export const answerOf = <Schema extends JsonSchema>(
+  status: 200 | 201,
+  description: string,
+  schema: Schema,
+  example: Shape<Schema> & object,
+): Operation['answer'] => ({ status, description, schema, example });
