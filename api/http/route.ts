@@ -1,6 +1,7 @@
 import Router from '@koa/router';
+import compose from 'koa-compose';
 import type { Method, Operation } from '../../shared/base/operation.ts';
-import type { Middleware, RequestContext, RequestState, RouteName } from '../part.ts';
+import type { Middleware, Part, RequestContext, RequestState, RouteName } from '../part.ts';
 
 export interface Route {
   /** The method, the path and the documentation of the route. */
@@ -88,24 +89,27 @@ export const isBelow =
   (path: string): boolean =>
     path === base || path.startsWith(`${base}/`);
 
-/** The routes below a base. */
-export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
+/**
+ * The routes of a part, all below a base. `before` runs first; `after` runs for a request that no route answers.
+ */
+export function routesBelow(
+  base: string,
+  routes: readonly (Route | PageRoute)[],
+  { before = [], after = [] }: { before?: Middleware[]; after?: Middleware[] } = {},
+): Pick<Part, 'owns' | 'routes' | 'handle'> {
   const router = new Router<RequestState>({ prefix: base });
+  const names: RouteName[] = [];
   for (const route of routes) {
-    const { method, path } = nameOf(route);
+    const { method, path } = 'operation' in route ? route.operation : route;
     router.register(path, [method], route.handle);
+    names.push({ method, path: base + path });
   }
-  return router.routes() as Middleware;
+  return {
+    owns: isBelow(base),
+    routes: () => names,
+    handle: compose<RequestContext>([...before, router.routes() as Middleware, ...after]),
+  };
 }
-
-/** The names of the routes below a base. */
-export const namesOf = (base: string, routes: readonly (Route | RouteName)[]): RouteName[] =>
-  routes.map((route) => {
-    const { method, path } = nameOf(route);
-    return { method, path: base + path };
-  });
-
-const nameOf = <Name extends RouteName>(route: Route | Name) => ('operation' in route ? route.operation : route);
 
 /** The value of a parameter in the route's path. */
 export const paramOf = (ctx: RequestContext, name: string): string =>
