@@ -3,7 +3,7 @@ import type { Config } from '../shared/base/config.ts';
 import { AppError } from '../shared/base/errors.ts';
 import { tileFilePath } from '../shared/base/tiles.ts';
 import { jsonError } from './http/handle-errors.ts';
-import { type PageRoute, routesBelow } from './http/route.ts';
+import { type Route, routesBelow } from './http/route.ts';
 import { dataHeaders } from './http/security-headers.ts';
 import type { Part, RequestContext } from './part.ts';
 
@@ -11,7 +11,7 @@ import type { Part, RequestContext } from './part.ts';
 export function tileFilePart({ tiles }: Pick<Config, 'tiles'>): Part[] {
   const file = tiles?.file;
   if (!file) return [];
-  const routes: PageRoute[] = [{ method: 'GET', path: tileFilePath, handle: (ctx) => sendFile(ctx, file) }];
+  const routes: Route[] = [{ method: 'GET', path: tileFilePath, handle: (ctx) => sendFile(ctx, file) }];
   return [
     {
       name: 'tiles',

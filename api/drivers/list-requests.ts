@@ -41,7 +41,7 @@ export const listRequests: DriverOperation = {
   }),
   errors: [],
   route: ({ authenticate, ridesOf }) =>
-    get(listRequests, {
+    get({
       authenticate: async (ctx) => ridesOf((await authenticate(ctx)).driverId),
       present: presentRequests,
     }),

@@ -27,4 +27,5 @@ export const driverOperations: readonly DriverOperation[] = [
   streamDriver,
 ];
 
-export const driverRoutes = (api: DriverApi): Route[] => driverOperations.map((operation) => operation.route(api));
+export const driverRoutes = (api: DriverApi): Route[] =>
+  driverOperations.map(({ method, path, route }) => ({ method, path, handle: route(api) }));

@@ -21,7 +21,7 @@ export const showOutcome: DriverOperation = {
   }),
   errors: ['ride_not_found'],
   route: ({ authenticate }) =>
-    get(showOutcome, {
+    get({
       authenticate: async (ctx) => {
         const { driverId } = await authenticate(ctx);
         const ride = await readCommittedRide({ rideId: rideIdOf(ctx), owner: { driverId } });

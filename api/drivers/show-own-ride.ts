@@ -39,7 +39,7 @@ export const showOwnRide: DriverOperation = {
   }),
   errors: [],
   route: ({ authenticate, ridesOf }) =>
-    get(showOwnRide, {
+    get({
       authenticate: async (ctx) => ridesOf((await authenticate(ctx)).driverId),
       present: presentOwnRide,
     }),
@@ -62,11 +62,10 @@ export const streamDriver: DriverOperation = {
     example: 'event: requests\ndata: {"requests":[]}\n\nevent: ride\ndata: {"ride":null}\n\n',
   },
   errors: ['too_many_streams'],
-  route: ({ authenticate, openStream }) => ({
-    operation: streamDriver,
-    async handle(ctx) {
+  route:
+    ({ authenticate, openStream }) =>
+    async (ctx) => {
       const { driverId } = await authenticate(ctx);
       openStream(ctx, driverId);
     },
-  }),
 };

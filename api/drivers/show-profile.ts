@@ -68,7 +68,7 @@ export const showProfile: DriverOperation = {
   }),
   errors: [],
   route: ({ service, authenticate, ridesOf }) =>
-    get(showProfile, {
+    get({
       authenticate: async (ctx) => {
         const driver = await authenticate(ctx);
         const { driverId } = driver;

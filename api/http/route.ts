@@ -1,18 +1,9 @@
 import Router from '@koa/router';
 import compose from 'koa-compose';
-import type { Method, Operation } from '../../shared/base/operation.ts';
+import type { Operation } from '../../shared/base/operation.ts';
 import type { Middleware, Part, RequestContext, RequestState, RouteName } from '../part.ts';
 
-export interface Route {
-  /** The method, the path and the documentation of the route. */
-  operation: Operation;
-  handle: Middleware;
-}
-
-/** A route of a page, which the documentation does not list: it lists only the routes of APIs. */
-export interface PageRoute {
-  method: Method;
-  path: string;
+export interface Route extends RouteName {
   handle: Middleware;
 }
 
@@ -45,14 +36,11 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
 }
 
 /** A route that reads, and needs no validation. */
-export function get<Resource>(operation: Operation, { authenticate, present }: GetSteps<Resource>): Route {
-  return {
-    operation,
-    handle: async (ctx) => {
-      ctx.body = present(await authenticate(ctx));
-    },
+export const get =
+  <Resource>({ authenticate, present }: GetSteps<Resource>): Middleware =>
+  async (ctx) => {
+    ctx.body = present(await authenticate(ctx));
   };
-}
 
 /** Runs the steps of a change in the order in which ChangeSteps lists them. */
 export async function makeChange<Input, Result>(
@@ -66,20 +54,17 @@ export async function makeChange<Input, Result>(
 
 /** A route that authenticates, validates, acts and presents the result. */
 export function inSteps<Caller, Input, Result>(
-  operation: Operation,
+  { answer }: Pick<Operation, 'answer'>,
   steps: ChangingSteps<Caller, Input, Result>,
-): Route {
+): Middleware {
   const { authenticate, validate, present, headers } = steps;
-  return {
-    operation,
-    handle: async (ctx) => {
-      const caller = await authenticate(ctx);
-      const input = await validate(ctx, caller);
-      const result = await makeChange(ctx, input, steps);
-      ctx.status = operation.answer.status;
-      if (headers) ctx.set(headers(result));
-      ctx.body = present(result);
-    },
+  return async (ctx) => {
+    const caller = await authenticate(ctx);
+    const input = await validate(ctx, caller);
+    const result = await makeChange(ctx, input, steps);
+    ctx.status = answer.status;
+    if (headers) ctx.set(headers(result));
+    ctx.body = present(result);
   };
 }
 
@@ -94,19 +79,14 @@ export const isBelow =
  */
 export function routesBelow(
   base: string,
-  routes: readonly (Route | PageRoute)[],
+  routes: readonly Route[],
   { before = [], after = [] }: { before?: Middleware[]; after?: Middleware[] } = {},
 ): Pick<Part, 'owns' | 'routes' | 'handle'> {
   const router = new Router<RequestState>({ prefix: base });
-  const names: RouteName[] = [];
-  for (const route of routes) {
-    const { method, path } = 'operation' in route ? route.operation : route;
-    router.register(path, [method], route.handle);
-    names.push({ method, path: base + path });
-  }
+  for (const { method, path, handle } of routes) router.register(path, [method], handle);
   return {
     owns: isBelow(base),
-    routes: () => names,
+    routes: () => routes.map(({ method, path }) => ({ method, path: base + path })),
     handle: compose<RequestContext>([...before, router.routes() as Middleware, ...after]),
   };
 }

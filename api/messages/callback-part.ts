@@ -7,13 +7,13 @@ import { finishMessage } from '../../shared/messages/stored-messages.ts';
 import { readParameters } from '../http/body.ts';
 import { requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { type PageRoute, paramOf, routesBelow } from '../http/route.ts';
+import { paramOf, type Route, routesBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part } from '../part.ts';
 
 /** The callbacks of the provider of text messages, which report what became of a message. */
 export function callbackPart(service: Context): Part {
-  const routes: PageRoute[] = [{ method: 'POST', path: '/:messageId', handle: recordReport(service) }];
+  const routes: Route[] = [{ method: 'POST', path: '/:messageId', handle: recordReport(service) }];
   return {
     name: 'message callbacks',
     ...routesBelow(callbackBase, routes, { before: [requireHttps(service.config)] }),

@@ -37,7 +37,7 @@ export const listOffers: PartnerOperation = {
   answer: answerOf(200, 'The offers.', answer, { rideId: exampleRideId, offers: [exampleOffer] }),
   errors: ['ride_not_found'],
   route: ({ service }) =>
-    get(listOffers, {
+    get({
       authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields),
       present: (ride): Shape<typeof answer> => ({ rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) }),
     }),

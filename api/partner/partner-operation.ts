@@ -2,8 +2,8 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Operation } from '../../shared/base/operation.ts';
 import type { Caller } from '../../shared/keys/find-caller.ts';
 import type { Origin, RideState } from '../../shared/rides/ride-types.ts';
-import { inSteps, type Route, rideIdOf } from '../http/route.ts';
-import type { RequestContext } from '../part.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';
 import { type FindCaller, originOf } from './authenticate.ts';
@@ -19,7 +19,7 @@ export interface PartnerApi {
 
 /** An operation of the partner API: its documentation, and a function that creates its route. */
 export interface PartnerOperation extends Operation {
-  route(api: PartnerApi): Route;
+  route(api: PartnerApi): Middleware;
 }
 
 interface RideChange<Change> {
@@ -34,7 +34,7 @@ export function changeOfRide<Change>(
   operation: Operation,
   { service, findCaller }: Pick<PartnerApi, 'service' | 'findCaller'>,
   { read, apply, present }: RideChange<Change>,
-): Route {
+): Middleware {
   return inSteps(operation, {
     authenticate: findCaller,
     validate: async (ctx, caller) => ({

@@ -54,7 +54,7 @@ export const retrieveRide: PartnerOperation = {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
     const projection = { ...readFields, pinCode: 1, driverNotes: 1, now: '$$NOW', reported: { $first: '$reported' } };
     const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
-    return get(retrieveRide, {
+    return get({
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
       present: (ride): Shape<typeof answer> => {
         const now = ride.now.getTime();

@@ -43,4 +43,8 @@ export const partnerOperations: readonly PartnerOperation[] = [
 ];
 
 export const partnerRoutes = (api: Omit<PartnerApi, 'operations'>): Route[] =>
-  partnerOperations.map((operation) => withWarnings(operation.route({ ...api, operations: partnerOperations })));
+  partnerOperations.map(({ method, path, query, route }) => ({
+    method,
+    path,
+    handle: withWarnings(query, route({ ...api, operations: partnerOperations })),
+  }));

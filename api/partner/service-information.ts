@@ -66,7 +66,7 @@ export const serviceInformation: PartnerOperation = {
       endpoints: contractEndpoints,
       additionalEndpoints: [...additions],
     };
-    return get(serviceInformation, { authenticate: findCaller, present: () => information });
+    return get({ authenticate: findCaller, present: () => information });
   },
 };
 
@@ -93,7 +93,7 @@ export const webhookSources: PartnerOperation = {
   answer: answerOf(200, 'The addresses.', sourceList, { addresses: ['203.0.113.10', '2001:db8:1::/64'] }),
   errors: [],
   route: ({ service: { config }, findCaller }) =>
-    get(webhookSources, {
+    get({
       authenticate: findCaller,
       present: (): Shape<typeof sourceList> => ({ addresses: [...config.egressAddresses] }),
     }),
