@@ -28,8 +28,7 @@ import { faultsIn, validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
-import { changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
-import { assertPickupTime } from '../rides/pickup-time.ts';
+import { assertPickupTime, changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { describeRequest, handleWith, respond } from '../web-part.ts';
 import type { DashboardStreams } from './dashboard-streams.ts';
 

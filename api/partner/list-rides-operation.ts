@@ -4,10 +4,11 @@ import { answerOf } from '../../shared/base/operation.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
-import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
+import { status } from '../../shared/rides/public-schemas.ts';
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { reference, unixTime } from '../rides/field-types.ts';
+import { choice, reference, unixTime } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
@@ -24,11 +25,7 @@ interface ListQuery {
 const time = unixTime.empty('');
 
 const query = Joi.object<ListQuery>({
-  status: Joi.valid(...rideStatuses)
-    .empty('')
-    .meta({ openapi: { title: 'RideStatus' } })
-    .example('completed')
-    .description('Only rides with this status.'),
+  status: choice(status).empty('').example('completed').description('Only rides with this status.'),
   createdAfter: time
     .example(1_795_269_600_000)
     .description('Only rides that were created at this time or later, as Unix time in milliseconds.'),

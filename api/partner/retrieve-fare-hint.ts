@@ -2,11 +2,12 @@ import Joi from 'joi';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
-import { type CarType, carTypes } from '../../shared/base/terms.ts';
+import type { CarType } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
 import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
+import { choice } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
@@ -28,11 +29,7 @@ const point = (example: string) =>
 const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
   pickup: point('40.758,-73.9855').description('The start of the ride: latitude and longitude in degrees.'),
   destination: point('40.7128,-74.006').description('The end of the ride.'),
-  carType: Joi.valid(...carTypes)
-    .empty('')
-    .default('regular')
-    .meta({ openapi: { title: 'CarType' } })
-    .description('The kind of car.'),
+  carType: choice(carType).empty('').default('regular').description(carType.description),
 });
 
 const amount = (description: string) => ({ type: 'number', exclusiveMinimum: 0, description }) as const;

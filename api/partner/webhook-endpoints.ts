@@ -14,15 +14,17 @@ import { addEndpoint, deleteEndpoint } from '../../shared/keys/manage-endpoints.
 import { endpointId } from '../../shared/rides/public-schemas.ts';
 import { clientAddress } from '../http/forwarded.ts';
 import { inSteps, paramOf } from '../http/route.ts';
+import { choice } from '../rides/field-types.ts';
 import { targetUrl } from '../rides/new-ride.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { success } from './request-fields.ts';
 
 const url = { type: 'string', description: 'The URL to which the events are sent.' } as const;
+const sentEvent = { title: 'SentEvent', type: 'string', enum: sentEvents } as const;
 const events = {
   type: 'array',
-  items: { title: 'SentEvent', type: 'string', enum: sentEvents },
+  items: sentEvent,
   description: 'The events that are sent to it.',
 } as const;
 const enabled = { type: 'boolean', description: '`false` while it is turned off in the dashboard.' } as const;
@@ -94,7 +96,7 @@ const newEndpoint = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>
   bodySchema<{ url: string; events: SentEvent[] }>('NewWebhookEndpoint', {
     url: targetUrl(config).empty().required().description('Where to send the events. HTTPS, to a public address.'),
     events: Joi.array()
-      .items(Joi.valid(...sentEvents).meta({ openapi: { title: 'SentEvent' } }))
+      .items(choice(sentEvent))
       .unique()
       .empty(null)
       .default([...contractEvents])

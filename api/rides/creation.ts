@@ -20,7 +20,7 @@ import {
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';
-import { assertPickupTime } from './pickup-time.ts';
+import { assertPickupTime } from './new-ride.ts';
 import { refuseFirst } from './refuse-first.ts';
 
 /**

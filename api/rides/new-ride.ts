@@ -1,22 +1,16 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { canBeTexted } from '../../shared/base/e164.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
 import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
-import {
-  type AutoAccept,
-  type ChangedTerms,
-  type Location,
-  type RideRequest,
-  rideTypes,
-} from '../../shared/rides/ride-types.ts';
+import { earliestMs } from '../../shared/rides/opening.ts';
+import { carType, rideType } from '../../shared/rides/public-schemas.ts';
+import type { AutoAccept, ChangedTerms, Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
-import { etaMinutes, money, reference, referenceText, text, textUpTo } from './field-types.ts';
-import { pickupTime } from './pickup-time.ts';
+import { choice, etaMinutes, money, reference, referenceText, text, textUpTo, unixTime } from './field-types.ts';
 
 const location = Joi.object<Location>({
   lat: latitude,
@@ -114,7 +108,8 @@ const ownSchemas = {
   reference,
   metadata,
   autoAccept,
-  pickupAt: pickupTime,
+  // Its distance from now is checked later (`assertPickupTime`).
+  pickupAt: unixTime.empty(null),
 };
 
 /** The optional fields that their rows describe completely. */
@@ -131,8 +126,6 @@ function plainSchema(name: FieldName): Joi.Schema {
   throw new Error(`${name} needs a schema of its own`);
 }
 
-const choice = ({ title, enum: values = [] }: JsonSchema) => Joi.valid(...values).meta({ openapi: { title } });
-
 const plainSchemas = Object.fromEntries(plainNames.map((name) => [name, plainSchema(name)]));
 
 const described = (schemas: Partial<Record<FieldName, Joi.Schema>>): Joi.SchemaMap =>
@@ -146,16 +139,8 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     pickup: location.required().description('The start of the ride.'),
     destination: location.required().description('The end of the ride; may equal the pickup.'),
     fare: money.required().description('The price that you offer, in USD. Drivers accept it or ask for more.'),
-    carType: Joi.valid(...carTypes)
-      .empty(null)
-      .default('regular')
-      .meta({ openapi: { title: 'CarType' } })
-      .description('The kind of car.'),
-    rideType: Joi.valid(...rideTypes)
-      .empty(null)
-      .default('standard')
-      .meta({ openapi: { title: 'RideType' } })
-      .description('Within a city, or between cities.'),
+    carType: choice(carType).empty(null).default('regular').description(carType.description),
+    rideType: choice(rideType).empty(null).default('standard').description(rideType.description),
     passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('Number of passengers.'),
     distanceKm: Joi.number()
       .min(0)
@@ -172,6 +157,19 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     .meta({ openapi: { title: 'NewRide' } })
     .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
     .label('The request body');
+}
+
+const latestMs = 30 * 24 * 3_600_000;
+
+/**
+ * Throws a 400 if the pickup is not 15 minutes to 30 days after `now` (Unix ms). Call it only for a new ride: a repeat
+ * of an earlier request gets its answer even if the time has passed.
+ */
+export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
+  const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
+  if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
+  const message = 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds';
+  throw new AppError('invalid_request', { message, faults: [{ field: 'pickupAt', code: 'out_of_range', message }] });
 }
 
 /** The body of a change: each field as in a creation, but none is required and none has a default. */
