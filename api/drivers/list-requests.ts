@@ -1,5 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
+import { pick } from '../../shared/base/pick.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import { exampleRideId, exampleWish, request, type ShownRequest } from '../../shared/rides/driver/driver-schemas.ts';
 import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
@@ -56,22 +57,18 @@ export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer>
 });
 
 function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
-  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
   const { needs, ...given } = shownFields(ride, fieldsIn('request'));
   return {
-    rideId: _id,
-    fare,
-    carType,
-    rideType,
-    passengerCount,
-    pickup: withoutAddress(pickup),
-    destination: withoutAddress(destination),
-    distanceKm,
+    rideId: ride._id,
+    ...pick(ride, 'fare', 'carType', 'rideType', 'passengerCount'),
+    pickup: withoutAddress(ride.pickup),
+    destination: withoutAddress(ride.destination),
+    distanceKm: ride.distanceKm,
     ...(needs && { needs }),
     pickupKm,
-    biddingEndsAt: biddingEndsAt.getTime(),
+    biddingEndsAt: ride.biddingEndsAt.getTime(),
     ...given,
-    ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
+    ...(offer && { offer: pick(offer, 'offerId', 'price', 'etaMinutes') }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
+import { pick } from '../../shared/base/pick.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
@@ -80,21 +81,16 @@ export const showProfile: DriverOperation = {
 };
 
 function present(
-  { driverId, name, own, vehicle, plate, carType, seats, equipment }: ActiveDriver,
+  driver: ActiveDriver,
   position: StoredPosition | null,
   { ride }: DriverRides,
   nowMs: number,
 ): Shape<typeof answer> {
   const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < maxReportAgeMs;
   return {
-    driverId,
-    name,
-    ...own,
-    vehicle,
-    plate,
-    carType,
-    seats,
-    ...(equipment && { equipment }),
+    ...pick(driver, 'driverId', 'name'),
+    ...driver.own,
+    ...pick(driver, 'vehicle', 'plate', 'carType', 'seats', 'equipment'),
     available: isHeard && position.isOnline && !ride,
     ...(position && { position: presentPosition(position) }),
     ...(ride && { rideId: ride._id }),
