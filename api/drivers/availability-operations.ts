@@ -40,10 +40,7 @@ export const goOnline: DriverOperation = {
     }),
 };
 
-/**
- * Puts the driver online. Resolves with true if rides are opened to the driver now; a driver who is on a ride becomes
- * available after the ride.
- */
+/** Puts the driver online. Resolves with false for a driver who is on a ride, and is available after it. */
 async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await putOnline(driver, place, new Date(service.now()));
   const { rideId, isActive } = await durableRead(

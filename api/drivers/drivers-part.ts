@@ -12,10 +12,7 @@ import type { Gateway } from './gateway.ts';
 
 const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
 
-/**
- * The drivers' gateway as an API, which accepts only drivers' keys. Without such a key, every path below it answers
- * 401.
- */
+/** The drivers' gateway as an API for drivers' keys. Without a key, every path below it answers 401. */
 export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gateway): Part {
   const byKey = authenticateByKey();
   const requireKey: Middleware = (ctx, next) => byKey.authenticate(ctx).then(() => next());

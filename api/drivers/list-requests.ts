@@ -48,10 +48,7 @@ export const listRequests: DriverOperation = {
     }),
 };
 
-/**
- * Shows the rides that are open to a driver, without passenger, notes and addresses, which only the chosen driver may
- * see.
- */
+/** The open rides, without what only the chosen driver may see: passenger, notes and addresses. */
 export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer> => ({
   requests: requests.map(presentRequest),
 });

@@ -8,10 +8,7 @@ export interface Route extends RouteName {
 }
 
 interface GetSteps<Resource> {
-  /**
-   * Authenticates the caller, or throws a 401. It may also read the requested resource in the same round trip to
-   * MongoDB.
-   */
+  /** Throws a 401. It may also read the requested resource in the same round trip to MongoDB. */
   authenticate(ctx: RequestContext): Promise<Resource>;
   present(resource: Resource): object;
 }
@@ -74,9 +71,7 @@ export const isBelow =
   (path: string): boolean =>
     path === base || path.startsWith(`${base}/`);
 
-/**
- * The routes of a part, all below a base. `before` runs first; `after` runs for a request that no route answers.
- */
+/** The routes of a part below a base. `before` runs first, `after` for a request that no route answers. */
 export function routesBelow(
   base: string,
   routes: readonly Route[],

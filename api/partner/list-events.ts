@@ -15,10 +15,7 @@ import { limit, opaqueCursor } from './request-fields.ts';
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/**
- * A cursor contains a time and the second part of a ride's id. A cursor that was returned for `now` contains only the
- * time.
- */
+/** A time and the second part of a ride's id. A cursor that was returned for `now` has only the time. */
 const cursorPattern = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
