@@ -83,6 +83,10 @@ describe('form of errors', () => {
       [partner.get('/events?after=x'), ['after', 'invalid', 'after must be the cursor of an earlier answer, or now']],
       [partner.get('/usage?to=2026-02-30'), ['to', 'invalid', 'to must be a day, such as 2026-11-05']],
       [partner.createRide({ distanceKm: 1e300 }), ['distanceKm', 'out_of_range', `distanceKm ${range}`]],
+      [
+        partner.createRide({ webhookUrl: `https://partner.example/${'x'.repeat(2_048)}` }),
+        ['webhookUrl', 'wrong_length', 'webhookUrl must not be longer than 2,048 characters'],
+      ],
       [partner.post('/rides/x/messages', { text: '' }), ['text', 'wrong_length', 'text is not allowed to be empty']],
     ] as const) {
       expect(faultOf(await answer)).to.deep.equal(fault);
