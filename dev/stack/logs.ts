@@ -158,7 +158,7 @@ export function readable(name: string, entry: LogEntry): string {
     case 'dispatch round':
       return row(entry, 'drivers asked', String(entry.asked));
     case 'delivery':
-      return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
+      return row(entry, eventName(entry), delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
     case 'message':
@@ -196,6 +196,10 @@ function step({ status, event, cancelledBy, fare, withdrawn }: LogEntry): string
   if (!event) return withdrawn ? 'offer withdrawn' : '';
   return cancelledBy ? `${status} by ${cancelledBy}` : String(status);
 }
+
+/** A copy for a further endpoint has a kind, and `offer.withdrawn` has no number. */
+const eventName = ({ seq, event, kind }: LogEntry): string =>
+  `event ${seq ?? ''} ${event}${kind ? ', copy' : ''}`.replace('  ', ' ');
 
 function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry): string {
   const why = reasons[reason] ?? reason;

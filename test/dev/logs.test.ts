@@ -75,6 +75,15 @@ describe('the log view of npm run dev', () => {
     });
   }
 
+  it('the log view names copies of events for further endpoints, and a withdrawal without a number', () => {
+    const copy = { kind: 'event', outcome: 'delivered', httpStatus: 204 };
+    const lines = shown(delivery(copy), delivery({ ...copy, event: 'offer.withdrawn', seq: undefined }));
+    expect(lines).to.deep.equal([
+      'k0axNy  event 2 ride.status, copy     delivered 204  12 ms',
+      'k0axNy  event offer.withdrawn, copy   delivered 204  12 ms',
+    ]);
+  });
+
   it('the log view prints where a mail can be read, or why it was not sent', () => {
     const lines = shown(
       entry('mail', { mailId: 'mail_1', outcome: 'kept' }),
