@@ -79,10 +79,7 @@ export interface Account {
   teamForms?: TeamForm[];
   /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
-  /**
-   * Set while the operator has suspended the account: its keys are refused and its dashboard is read-only
-   * (keys/suspend-account.ts).
-   */
+  /** Set while the operator has suspended the account: its keys are refused, and its dashboard is read-only. */
   suspendedAt?: Date;
   /** The key with which the desk books (desk.ts). */
   deskKeyId?: string;

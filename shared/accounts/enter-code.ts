@@ -196,9 +196,7 @@ export async function enterCode(
   return proof ?? { result: 'no code' };
 }
 
-/**
- * Counts a try once. Resolves with the number of tries of this code; with null if the code can no longer be entered.
- */
+/** Counts a try once. Resolves with the number of tries of this code; null if it can no longer be entered. */
 async function countTryOfCode(
   { _id, email }: SignIn,
   mac: string,
@@ -219,10 +217,7 @@ async function countTryOfCode(
   return row?.code?.tries ?? null;
 }
 
-/**
- * Checks a link. Resolves with its request for a code; with null if the link is not for this browser or no longer
- * works.
- */
+/** Checks a link. Resolves with its request for a code; null if it is not for this browser or no longer works. */
 export async function openLink(
   { secrets }: Pick<Settings, 'secrets'>,
   { browser, link, formId }: { browser: Browser; link: string; formId?: string },
@@ -265,9 +260,7 @@ async function proofOf({ _id, email }: SignIn, mac: string, formId: string): Pro
   return { result: 'right', email, next, invitation, at: by.at, isDone: by.isDone === true };
 }
 
-/**
- * Records that the form has completed the sign-in, so that sending it again does not restart a session that has ended.
- */
+/** Records that the form has completed the sign-in, so that a repeat does not restart an ended session. */
 export async function noteSignedIn(token: string, formId: string): Promise<void> {
   await signIns.updateOne({ _id: sha256(token), 'used.formId': formId }, { $set: { 'used.isDone': true } });
 }

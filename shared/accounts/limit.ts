@@ -8,10 +8,7 @@ export interface Limit {
   name: string;
   most: number;
   perMs: number;
-  /**
-   * The pauses before the next charge: entry n applies after n charges within `perMs`. Beyond the end of the list there
-   * is no pause.
-   */
+  /** The pauses before the next charge: entry n applies after n charges within `perMs`. No pause after the last. */
   pausesMs?: readonly number[];
 }
 

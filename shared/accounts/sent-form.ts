@@ -5,9 +5,7 @@ import { sha256 } from '../base/ids.ts';
  * recognized by its id and gets the same response.
  */
 export interface SentForm {
-  /**
-   * Identifies the form in the document that it changes. A hash, so that a stored id cannot be used to send the form.
-   */
+  /** Identifies the form in the document that it changes. A hash, so that a stored id cannot send the form. */
   id: string;
   /** The token of the session that sent the form. It is never stored; secrets are derived from it. */
   session: string;
@@ -28,10 +26,7 @@ export interface AppliedForm {
   isChange: boolean;
 }
 
-/**
- * A document keeps the last forms that changed it. A form that is sent again after this many other forms counts as a
- * new one.
- */
+/** A document keeps the last forms that changed it. After this many others, a form counts as a new one. */
 export const keptForms = 50;
 
 /** For this long after a form was applied, sending it again adds the audit entry and the mail if they are missing. */

@@ -20,10 +20,7 @@ export interface SignIn {
   next?: string;
   /** The hash of the invitation that the person accepts with this sign-in. */
   invitation?: string;
-  /**
-   * The form that used the code or link. If this form is sent again, missing steps are completed; every other form is
-   * refused.
-   */
+  /** The form that used the code or link. A repeat of it completes missing steps; other forms are refused. */
   used?: { formId: string; mac: string; at: Date; isDone?: true };
   expiresAt: Date;
 }

@@ -49,10 +49,7 @@ export interface Config {
    * limit of the same size.
    */
   signInMailsPerHour: number;
-  /**
-   * The numbers of days after which the personal data of an ended ride, the ride itself, and an audit entry are
-   * deleted.
-   */
+  /** The days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
   /** Fallback tariff of fare hints, in US dollars, for areas with too few rides. */
   fareTariff?: { base: number; perKm: number };

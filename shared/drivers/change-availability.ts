@@ -103,9 +103,7 @@ export async function noteEdge(cells: readonly number[]): Promise<void> {
   await positions.updateMany(filter, { $set: { atEdge: true } }, options);
 }
 
-/**
- * The counters that `settleDriver` reads first. It then changes the position only if the counters are still the same.
- */
+/** The counters that `settleDriver` reads first: it changes the position only if they are still the same. */
 type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
 /** Reads the counters of a driver. Resolves with null for a driver who has never been online and never reported. */

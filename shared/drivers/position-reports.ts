@@ -146,10 +146,7 @@ function shownAt(at: Date | undefined, now: Date): Date {
   return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
 }
 
-/**
- * Inserts a document for each driver who has none yet. For a driver with a document, changes only `seenAt` and
- * `available`.
- */
+/** Inserts a document for each driver who has none. Otherwise changes only `seenAt` and `available`. */
 async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
     reports.map(([driverId, { heading = 0, at, ...place }]) => {

@@ -36,9 +36,7 @@ export const heldSettingsMaxAgeMs = 2_000;
  * MongoDB's clock may step by an hour.
  */
 const heldLatelyMs = 2 * 3_600_000;
-/**
- * Added to the wait, because a request that was just written is still in flight, and because a timer can fire early.
- */
+/** Added to the wait: a request that was just written is in flight, and a timer can fire early. */
 const marginMs = 50;
 
 const fields = { webhookUrl: 1, signingSecret: 1, failing: 1, hasEndpoints: 1 } as const;

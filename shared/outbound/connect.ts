@@ -34,18 +34,13 @@ const received = new WeakMap<Socket, Buffer[]>();
 /** Everything received so far on a connection from `connect`, as Latin-1 (64 kB at most). */
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
-/**
- * What TLS connections share, because a new context costs as much as a handshake, and a resumed session saves half a
- * handshake.
- */
+/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
 const defaultTlsClient = tlsClient();
 const tlsClients = new WeakMap<object, TlsClient>();
 
-/**
- * The TLS client that trusts these authorities (PEM), or Node's by default. Calls with the same object share a client.
- */
+/** The TLS client that trusts these authorities (PEM), or Node's by default. The same object shares a client. */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
   if (!authorities) return defaultTlsClient;
   const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);

@@ -57,10 +57,7 @@ export function isNetworkFault(error: unknown): boolean {
   return syscall?.startsWith('query') ? queryCodes.has(code) : syscall === 'connect' && connectCodes.has(code);
 }
 
-/**
- * A connection to another host at most this long before an attempt proves that the process had a network during the
- * attempt.
- */
+/** A connection to another host this long before an attempt, at most, proves that there was a network. */
 const recentMs = 1_000;
 /** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;

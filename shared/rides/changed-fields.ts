@@ -15,9 +15,7 @@ type TermName = keyof ChangedTerms;
 const isOfTrip = (name: TermName): boolean =>
   name === 'destination' || name === 'passengerCount' || rowOf(name).changes === 'while bidding';
 
-/**
- * True if a change concerns the trip. Throws `ride_not_bidding` or `bidding_over` if the trip cannot change any more.
- */
+/** True if a change concerns the trip. Throws `ride_not_bidding` or `bidding_over` if it comes too late. */
 export function assertTripOpen(ride: RideState, terms: ChangedTerms, now: Date): boolean {
   if (!newTerms(ride, terms).some(isOfTrip)) return false;
   if (ride.status !== 'bidding') throw new AppError('ride_not_bidding');

@@ -46,10 +46,7 @@ export interface Change {
 
 /** A ride receives at most this many offers (contract, section 3). */
 export const maxOffers = 50;
-/**
- * A driver can make at most this many offers on a ride, withdrawn ones included, so that no driver uses up all offers
- * of the ride.
- */
+/** A driver can make at most this many offers on a ride, withdrawn ones included, and so not use up all. */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */

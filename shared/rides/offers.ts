@@ -1,8 +1,6 @@
 import type { AutoAccept, Offer, RideState, Timer } from './ride-types.ts';
 
-/**
- * The live offers, cheapest first. Offers of the same price are ordered by ETA, then by time (contract, section 4.3).
- */
+/** The live offers, cheapest first; of the same price by ETA, then by time (contract, section 4.3). */
 export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
   return offers
     .filter((offer) => !offer.withdrawnAt)

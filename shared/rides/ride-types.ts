@@ -172,10 +172,7 @@ export interface Delivery {
   at: Date;
 }
 
-/**
- * `body` is the exact text that is sent, so a second attempt after a crash sends the same bytes. Empty once it is
- * erased.
- */
+/** `body` is the exact text that is sent, so that a second attempt sends the same bytes. Empty once it is erased. */
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;

@@ -79,10 +79,7 @@ rideSchema.index(createdIndex);
 
 /** The trips that an account pays for (contract, section 1). */
 export const completedTrips = { mode: 'live', status: 'completed' } as const;
-/**
- * Lists and sums these trips by their end without reading any ride (shared/usage). A ride enters the index when it
- * ends.
- */
+/** Lists and sums these trips by their end, without reading a ride (shared/usage). Has only ended rides. */
 export const tripIndex = {
   accountId: 1,
   mode: 1,
@@ -130,7 +127,5 @@ rideSchema.index(pickupIndex, { partialFilterExpression: { ...openRides, pickupC
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 
-/**
- * The MongoDB driver's collection, because building a mongoose document would cost more than the rest of a creation.
- */
+/** The driver's collection: building a mongoose document would cost more than the rest of a creation. */
 export const rides = collection<Ride>(RideModel);

@@ -100,10 +100,7 @@ export function simulatedOffer(
   };
 }
 
-/**
- * The offer of the first simulated driver who has no live offer on the ride. The drivers of the script come first, then
- * others.
- */
+/** The offer of the first simulated driver without a live offer on the ride, those of the script first. */
 export function nextSimulatedOffer(
   ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'offers' | 'rebids' | 'excludedDrivers'>,
 ): SimulatedOffer {

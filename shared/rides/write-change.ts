@@ -13,10 +13,7 @@ import type { Offer, Origin, Ride, RideEvent, RideState } from './ride-types.ts'
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/**
- * The maximum age of this process's copy of the feed's mark when an event leaves the process, by the process's own
- * clock.
- */
+/** The maximum age of this process's copy of the feed's mark when an event is sent, by its own clock. */
 export const sendLimitMs = 1_500;
 /**
  * A write is accepted while MongoDB's clock is at most this far behind the time that was read, because the clocks of
@@ -160,10 +157,7 @@ async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   return outbox?.settledSeq ?? seq;
 }
 
-/**
- * A duplicate key means a busy driver: the only unique index that an update can violate allows a driver one moving
- * ride.
- */
+/** A duplicate key means a busy driver: the only unique index here allows a driver one moving ride. */
 async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
   try {
     return await update(written);

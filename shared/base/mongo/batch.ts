@@ -121,10 +121,7 @@ async function findEach<Stored extends object, Found>(
   return values.map((value) => byValue.get(value) ?? null);
 }
 
-/**
- * The condition that a field has one of these values. MongoDB answers plain equality fastest, so one value needs no
- * `$in`.
- */
+/** The condition that a field has one of these values. MongoDB answers equality fastest, so one needs no `$in`. */
 export function oneOf(values: readonly string[]): string | { $in: string[] } {
   const [first = '', ...others] = new Set(values);
   return others.length === 0 ? first : { $in: [first, ...others] };
@@ -196,10 +193,7 @@ export async function insertDocuments<T extends object>(
   return outcomes;
 }
 
-/**
- * A change of one document. In the filter, `_id` selects the document, and the other fields are conditions for the
- * change.
- */
+/** A change of one document: `_id` in the filter selects it, and the other fields are conditions. */
 export interface Update<T> {
   filter: mongoose.mongo.Filter<T> & { _id: string };
   change: mongoose.mongo.UpdateFilter<T> | object[];

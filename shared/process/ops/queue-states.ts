@@ -23,9 +23,7 @@ export interface QueueState {
   processes: string[] | null;
 }
 
-/**
- * Overdue work, read from MongoDB so that a loss of Redis has no effect. Times are in seconds, 0 if nothing is overdue.
- */
+/** Overdue work, from MongoDB, so a loss of Redis has no effect. In seconds, 0 if nothing is overdue. */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
   /** The delay of the oldest overdue timer. */
