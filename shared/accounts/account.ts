@@ -61,10 +61,7 @@ export interface Place {
 
 export interface Account {
   _id: string;
-  /**
-   * The address of the founder. Once the founder has left or is no longer an owner, it is the account's id, so that the
-   * address can found another account.
-   */
+  /** The founder's address; the account's id once the founder has left or is no owner, and may found another. */
   email: string;
   createdAt: Date;
   /** Without a name, the account is shown with the address of its first owner. */

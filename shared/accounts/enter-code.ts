@@ -111,10 +111,7 @@ export interface PendingSignIn {
   invitation: string;
 }
 
-/**
- * The last code request of a browser; null if there is none, or if its code or link was used. `hasCode`: the code can
- * still be entered.
- */
+/** The last code request of a browser; null without one, or once it was used. `hasCode`: it can be entered. */
 export async function pendingSignIn(token: string, nowMs: number): Promise<PendingSignIn | null> {
   const found = await findSignIn(token, nowMs);
   if (!found || found.used) return null;
@@ -229,10 +226,7 @@ export async function openLink(
   return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next, invitation } : null;
 }
 
-/**
- * Uses a link. No limit applies, because nobody guesses 132 bits. The link works once; sending the same form again
- * repeats the result.
- */
+/** Uses a link, once; a repeat of the form repeats the result. No limit: nobody guesses 132 bits. */
 export async function enterLink(
   settings: Pick<Settings, 'secrets'>,
   entered: { browser: Browser; link: string; formId: string },

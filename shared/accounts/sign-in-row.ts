@@ -8,10 +8,7 @@ export interface SignIn {
   email: string;
   /** Removed when the code or the link is used. */
   code?: { mac: string; tries: number; expiresAt: Date };
-  /**
-   * The code and the link are derived from these seeds, the browser's token and SECRETS_KEY, so a repeated mail
-   * contains the same code and link.
-   */
+  /** The code and link follow from these seeds, the browser's token and SECRETS_KEY, so a repeated mail is the same. */
   codeSeed: string;
   linkSeed: string;
   /** The ids of the counted tries of this code. */

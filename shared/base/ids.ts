@@ -66,10 +66,7 @@ export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + ran
  */
 export const copyAttemptId = (atMs: number, eventId: string, endpointId: string): string =>
   firstAttemptId(atMs) + derivedFrom(`${eventId} ${endpointId}`, 'copy', 14);
-/**
- * The token in the address of a tracking page. The page needs no key, so the address must not be guessable: about 131
- * bits of entropy.
- */
+/** The token of a tracking page, which needs no key: about 131 bits, so that nobody can guess it. */
 export const newTrackToken = (): string => randomBase62(22);
 /** The PIN of a passenger: four random digits. */
 export const newPin = (): string => String(randomInt(10_000)).padStart(4, '0');

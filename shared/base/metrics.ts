@@ -15,10 +15,7 @@ export const defaultMetrics = ['processStartTime', 'osMemoryHeap', 'processOpenF
   (name) => require(`prom-client/lib/metrics/${name}`) as DefaultMetric,
 );
 
-/**
- * Every metric of the service. Counting does no I/O. Labels hold only words from fixed sets: never an id, a URL, a path
- * or anything that a client has sent.
- */
+/** Every metric. Counting does no I/O. Labels are words of fixed sets, never an id, a URL or text of a client. */
 export const registry = new Registry();
 const registers = [registry];
 

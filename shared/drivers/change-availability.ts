@@ -53,10 +53,7 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
   await positions.updateOne(filter, { $set: { isOnline: false, available: false } }, timeLimit());
 }
 
-/**
- * Marks drivers who have not reported for a minute as unavailable, which removes them from the index. Their next report
- * adds them again.
- */
+/** Removes drivers from the index who have not reported for a minute. Their next report adds them again. */
 export async function markSilentUnavailable(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(

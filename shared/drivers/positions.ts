@@ -72,10 +72,7 @@ export const positions = collection<DriverPosition>(PositionModel);
 /** A driver who has not reported for this long receives no requests and counts as offline. */
 export const maxReportAgeMs = 60_000;
 
-/**
- * The condition that `seenAt` is within the last minute. It also allows up to a minute in the future, because MongoDB's
- * clock may have been set back.
- */
+/** `seenAt` within the last minute, or up to a minute ahead: MongoDB's clock may have been set back. */
 export const seenRecently = (now: Date) => around(now, maxReportAgeMs);
 
 export const around = (now: Date, ms: number) => ({

@@ -17,10 +17,7 @@ export interface FareDay {
   prices: { step: number; trips: number }[];
 }
 
-/**
- * A hint needs at least this many trips and accounts, and no account may have a larger share of the trips. So it
- * reveals no partner's prices.
- */
+/** The fewest trips and accounts of a hint, and the largest share of one: so it reveals no partner's prices. */
 export const minTrips = 20;
 export const minAccounts = 10;
 export const maxAccountShare = 1 / 3;

@@ -18,10 +18,7 @@ function newKey(kind: Mode | 'driver', secret = randomBase62(secretLength)): str
   return body + checksum(body);
 }
 
-/**
- * A new secret API key (contract, section 5.2): the mode's prefix, 32 base62 characters (190 bits, random unless given)
- * and a checksum.
- */
+/** A new secret API key (contract, section 5.2): prefix, 32 base62 characters (190 bits, or given), checksum. */
 export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, secret);
 
 /** A new secret key of a driver, in the format of a partner's key. */

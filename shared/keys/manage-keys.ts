@@ -173,10 +173,7 @@ function assertLimit({ perMinute, perHour }: CreationLimit): void {
   }
 }
 
-/**
- * Renames a key. Resolves with false if it already had this name. Throws `invalid_request` for a name that is not 1 to
- * 100 characters long.
- */
+/** Renames a key. False for the name that it has. Throws `invalid_request` unless it has 1 to 100 characters. */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   return setField(keyId, owner, 'name', checkedName(name), form);
 }

@@ -108,10 +108,7 @@ export function changedOpening(
   return { biddingOpensAt, biddingEndsAt: new Date(biddingOpensAt.getTime() + biddingTimeoutMs) };
 }
 
-/**
- * The timers of a change: the new opening, and the search for other drivers if offers were withdrawn, or if cars fit that
- * did not fit before.
- */
+/** The timers of a change: the new opening; the search for drivers if offers were withdrawn or more cars fit. */
 export function changedTimers(ride: RideState, { terms, unfit }: TermsChange, now: Date, timing: Timing): Timer[] {
   const { biddingOpensAt } = changedOpening(ride, terms, now, timing);
   const fitsMore = ride.mode === 'live' && ride.status === 'bidding' && needsLess(ride, terms);

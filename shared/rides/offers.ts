@@ -7,10 +7,7 @@ export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
     .sort((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes || a.at.getTime() - b.at.getTime());
 }
 
-/**
- * The offers that a partner sees: while the ride is bidding, the live ones; after that, only the accepted one; none if
- * the ride is cancelled.
- */
+/** The offers that a partner sees: the live ones while bidding, then the accepted one; none once cancelled. */
 export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'acceptedOfferId'>): Offer[] {
   if (ride.status === 'cancelled') return [];
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);

@@ -61,17 +61,11 @@ rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable })
 // For "Resend failed events". Contains only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
-/**
- * The event feed of a key (event-feed.ts): one entry for each event, in the feed's order. A ride enters the index with
- * its first event.
- */
+/** The event feed of a key (event-feed.ts): an entry for each event, in order. Only rides with an event are in it. */
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
-/**
- * Counts a key's creations by time without reading any ride (shared/usage). A ride with `replaces` is the successor of
- * another ride and no creation.
- */
+/** Counts a key's creations by time, without reading a ride (shared/usage). One with `replaces` is no creation. */
 export const createdIndex = { keyId: 1, createdAt: 1, replaces: 1 } as const;
 /** In a `$group` stage: counts the creations. */
 export const countCreations = { $sum: { $cond: [{ $gt: ['$replaces', null] }, 0, 1] } } as const;

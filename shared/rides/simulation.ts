@@ -120,10 +120,7 @@ export function nextSimulatedOffer(
 export const offerStepOf = (ride: Pick<RideState, '_id' | 'rebids'>, { driverId }: Driver): OfferStep | undefined =>
   offerSteps.find((step) => driverOfStep(ride, step).driver.driverId === driverId);
 
-/**
- * The driver of a script step. A ride that replaces another one has other drivers, because it is not offered to the
- * driver who cancelled.
- */
+/** The driver of a script step. A successor has other drivers, because the one who cancelled is not asked. */
 function driverOfStep({ _id, rebids = 0 }: Pick<RideState, '_id' | 'rebids'>, step: OfferStep): SimulatedDriver {
   const place = offerSteps.indexOf(step);
   // Four apart, so that the three drivers of a ride are three people.

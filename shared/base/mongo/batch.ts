@@ -8,10 +8,7 @@ const maxWaitMs = 50;
 const maxBatchSize = 200;
 /** Four overlapping batches keep client and server busy. More would make the batches too small. */
 const defaultConcurrency = 4;
-/**
- * Updates cost MongoDB the most, so only one batch of them is in flight at a time. The batches are then larger, which
- * saves more time than the extra wait costs.
- */
+/** Updates cost MongoDB the most: one batch at a time makes larger ones, which saves more than the wait costs. */
 const updateConcurrency = 1;
 
 let spacingMs = 0;

@@ -91,10 +91,7 @@ export function presentServer(): object {
   return presentServer();
 }
 
-/**
- * The reply of a server to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set sends its `setName`,
- * and a standalone server sends neither.
- */
+/** The reply to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set its `setName`. */
 interface Hello {
   setName?: string;
   msg?: string;

@@ -24,10 +24,7 @@ const readOnlyPauseMs = 1_000;
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
-/**
- * Reconnects on READONLY. At most once a second, because the sweeper searches for lost jobs after each reconnection.
- * The caller gets the error.
- */
+/** Reconnects on READONLY, at most once a second: after each, the sweeper searches for lost jobs. */
 function reconnectFromReplica(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

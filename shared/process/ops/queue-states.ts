@@ -34,10 +34,7 @@ export interface BacklogReport {
   oldestMessageSeconds: number;
   /** The numbers of overdue items. */
   overdue: BacklogCounts;
-  /**
-   * The keys with the most rides among the 1,000 rides whose events have waited longest. A key with a slow or dead
-   * receiver comes first.
-   */
+  /** The keys of the 1,000 rides whose events have waited longest, most rides first: slow or dead receivers. */
   waitingByKey: WaitingKey[];
 }
 

@@ -44,10 +44,7 @@ export interface FeedMark {
   shown(): number;
   /** Resolves when every event written before this call is shown; never resolves after `close`. */
   written(): Promise<void>;
-  /**
-   * Raises the mark to the feed time of an event. Without this, the mark may not reach that time soon if MongoDB's
-   * clock was ahead for a moment.
-   */
+  /** Raises the mark to an event's feed time, which it may not reach soon if MongoDB's clock was ahead. */
   reach(feedTime: number): void;
   close(): void;
 }
