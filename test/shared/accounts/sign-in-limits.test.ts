@@ -165,15 +165,20 @@ describe('limits of sign-in codes', () => {
       expect(await ask(someone(), aBrowser(), atMs)).to.have.property('code');
     });
 
-    it('a repeated form gets the same code and is charged once, also to the limit of the service', async () => {
+    it('a repeated form is charged once to the limit of the service', async () => {
       const atMs = startMs + 366 * 24 * hourMs;
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
-      const made = await Promise.all(Array.from({ length: 30 }, () => ask(email, browser, atMs, client, formId)));
-      expect(new Set(made.map((one) => JSON.stringify(one))).size).to.equal(1);
+      for (let sent = 0; sent < 5; sent++) await ask(email, browser, atMs, client, formId);
       const row = await LimitModel.findById(`code-mails:${Math.floor(atMs / hourMs)}`).lean();
       expect(row?.count).to.equal(1);
-      for (let asked = 0; asked < 4; asked++) expect(await ask(email, aBrowser(), atMs)).to.have.property('code');
-      expect(await ask(email, aBrowser(), atMs)).to.include({ tooMany: 'to the address' });
+    });
+
+    it('a repeated form gets the same code and is charged once', async () => {
+      const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
+      const made = await Promise.all(Array.from({ length: 30 }, () => ask(email, browser, startMs, client, formId)));
+      expect(new Set(made.map((one) => JSON.stringify(one))).size).to.equal(1);
+      for (let asked = 0; asked < 4; asked++) expect(await ask(email, aBrowser())).to.have.property('code');
+      expect(await ask(email, aBrowser())).to.include({ tooMany: 'to the address' });
     });
 
     it('a refused request for a code stores nothing', async () => {

@@ -54,7 +54,18 @@ describe('the search for rides', () => {
     const pickup = { ...places.pickup, address: '東京駅八重洲口, Straße 9, ışık' };
     const rideId = await ride({ passenger, pickup });
     for (const text of [
-      ...['lukasz', 'ŁUKASZ', 'odegard', 'strasse', 'STRASSE 9', 'isik', '東京駅', '八重洲', '東京 八重洲口', '重洲 lukasz'],
+      ...[
+        'lukasz',
+        'ŁUKASZ',
+        'odegard',
+        'strasse',
+        'STRASSE 9',
+        'isik',
+        '東京駅',
+        '八重洲',
+        '東京 八重洲口',
+        '重洲 lukasz',
+      ],
       ...['+44 20 7946 0958', '0044 20 7946 0958', '020 7946 0958', '2079460958', '442079460958', '+٤٤ ٢٠ ٧٩٤٦ ٠٩٥٨'],
     ]) {
       expect(await found(text), text).to.deep.equal([rideId]);

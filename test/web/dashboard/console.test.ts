@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
-import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn } from '../../support/dashboard.ts';
 import { formIn, withoutRequestId } from '../../support/pages.ts';

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { keys } from '../../../shared/keys/api-key.ts';
 import { listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
 import { useKeyPages } from '../../support/key-pages.ts';

@@ -65,9 +65,7 @@ describe('documented answers to drivers', () => {
     not_own_ride: (operation) => caller.run(operation),
     offer_not_found: onOpenRide(),
     ride_not_bidding: async (operation) =>
-      operation.method === 'DELETE'
-        ? caller.run(operation, await ownRide())
-        : onOpenRide(cancelByPartner)(operation),
+      operation.method === 'DELETE' ? caller.run(operation, await ownRide()) : onOpenRide(cancelByPartner)(operation),
     bidding_over: onOpenRide(endBidding),
     offer_exists: onOpenRide((rideId) => offerBy(rideId)),
     driver_offers_full: onOpenRide(async (rideId) => {

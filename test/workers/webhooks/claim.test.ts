@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { releaseRide } from '../../../shared/rides/held-rides.ts';
-import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { claimEvent, deliveryState } from '../../../workers/webhooks/claim-event.ts';
 import { settleEvent, settleLast } from '../../../workers/webhooks/settle-event.ts';
 import { deliver, newKey } from '../../support/deliveries.ts';
