@@ -8,7 +8,7 @@ import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.
 import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { useTestContext } from '../../support/service.ts';
-import { jobFor } from '../../support/stored-rides.ts';
+import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
 const startMs = 1_700_000_000_000;
 
@@ -72,6 +72,15 @@ describe('redeliveries', () => {
       await redeliver(ctx, { rideId, seq: 2 }, spaced);
       await redeliver(ctx, { rideId, seq: 1 }, key.owner);
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([3, 2, 1]);
+    });
+
+    it('redeliver throws not_found for a ride of another account, an unknown ride and a missing event', async () => {
+      const key = await keyOf();
+      const other = await keyOf();
+      const rideId = await rideWith(key, ['failed']);
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 1 }, other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliver(ctx, { rideId: 'ride_of_nobody', seq: 1 }, other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 2 }, key.owner))).to.equal('not_found');
     });
   });
 

@@ -3,7 +3,7 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
-import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
@@ -26,6 +26,15 @@ describe('sendTestEvent', () => {
     expect(record).to.include({ ...owner, keyId, mode: 'test', kind: 'test', outcome: 'waiting', state: 'waiting' });
     expect((await jobFor(ctx, 'webhooks', { attemptId }))?.data).to.deep.equal({ attemptId, keyId });
     expect(await rides.countDocuments({ keyId })).to.equal(0);
+  });
+
+  it('sendTestEvent throws not_found for a key that is unknown, revoked or of another account', async () => {
+    const { keyId, owner } = await keyOf();
+    const other = await keyOf();
+    expect(await outcomeOf(sendTestEvent(ctx, other.keyId, owner))).to.equal('not_found');
+    expect(await outcomeOf(sendTestEvent(ctx, 'key_of_nobody', owner))).to.equal('not_found');
+    await revokeKey(keyId, 'anyone');
+    expect(await outcomeOf(sendTestEvent(ctx, keyId, owner))).to.equal('not_found');
   });
 
   it('a key can send exactly 10 test events a minute, even concurrently', async () => {
