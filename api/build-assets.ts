@@ -63,10 +63,7 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   await writeManifest(folder, { ...Object.fromEntries(entries), 'search.json': index.name });
 }
 
-/**
- * Bundles `npm run listen` into one file that needs only Node. It is not minified, so that partners can read what they
- * run.
- */
+/** Bundles `npm run listen` into one file for Node, not minified, so that partners can read what they run. */
 async function buildListen(folder: string): Promise<void> {
   const { outputFiles } = await build({
     // The file has comments with the paths of its parts.
@@ -99,10 +96,7 @@ function indexFile(): { name: string; contents: Buffer } {
   return { name: `search-${sha256(index).slice(0, 8).toUpperCase()}.json`, contents: Buffer.from(index) };
 }
 
-/**
- * Replaces the manifest atomically, and removes old files only after that, so that a process which starts at that time
- * finds all its files.
- */
+/** Removes old files only after the manifest is replaced: a process that starts at that time needs them. */
 async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
   await replaceFile(path.join(folder, manifestName), JSON.stringify(manifest));
   const current = new Set(Object.values(manifest));

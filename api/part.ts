@@ -14,9 +14,7 @@ export interface Part {
   headers: ReadonlyMap<string, string>;
   /** Every route. A test sends a request to each of them, so that new routes are tested automatically. */
   routes(): RouteName[];
-  /**
-   * Answers a request, or calls `next` if the part has no such route, so that `refuseUnknownRoute` answers 404 or 405.
-   */
+  /** Answers a request, or calls `next` if the part has no such route: `refuseUnknownRoute` answers 404 or 405. */
   handle: Middleware;
   /** The body of an error response, built from `error.message`, which is public. The caller sets status and headers. */
   renderError(error: AppError, ctx: RequestContext): string | object;
@@ -44,10 +42,7 @@ export interface RequestState {
   part: Part;
   /** When the request arrived (`performance.now()`), plus the time that the handler waited on purpose: a long poll is not slow. */
   startedAt: number;
-  /**
-   * When the handler began to wait for the body or for events, by `performance.now()`. Set only while it waits; this
-   * time does not count against the time limit.
-   */
+  /** When the handler began to wait for the body or for events, by `performance.now()`. Set only while it waits. */
   waitsSince?: number;
   /** Set if the time limit has passed and the 503 is sent: no later step can answer the request. */
   isLate?: true;

@@ -13,9 +13,7 @@ import type { Part } from './part.ts';
 /** Clients have this long to send one more request and read `Connection: close`; then idle connections are closed. */
 const drainMs = 500;
 
-/**
- * Reads the configuration, connects, builds the app and listens. `more` creates parts that exist only in development.
- */
+/** Reads the settings, connects and listens. `more` creates parts that exist only in development. */
 export async function runApi(more: (service: Context) => Promise<Part[]> = async () => []): Promise<void> {
   const config = readConfig();
   const service = await openContext(config, 'api');

@@ -3,7 +3,7 @@ import type { Config } from '../shared/base/config.ts';
 import { AppError } from '../shared/base/errors.ts';
 import { tileFilePath } from '../shared/base/tiles.ts';
 import { jsonError } from './http/handle-errors.ts';
-import { routerOf } from './http/route.ts';
+import { type Route, routesBelow } from './http/route.ts';
 import { dataHeaders } from './http/security-headers.ts';
 import type { Part, RequestContext } from './part.ts';
 
@@ -11,14 +11,13 @@ import type { Part, RequestContext } from './part.ts';
 export function tileFilePart({ tiles }: Pick<Config, 'tiles'>): Part[] {
   const file = tiles?.file;
   if (!file) return [];
-  const route = { method: 'GET', path: tileFilePath } as const;
+  const routes: Route[] = [{ method: 'GET', path: tileFilePath, handle: (ctx) => sendFile(ctx, file) }];
   return [
     {
       name: 'tiles',
+      ...routesBelow('', routes),
       owns: (path) => path === tileFilePath,
       headers: dataHeaders,
-      routes: () => [route],
-      handle: routerOf('', [{ ...route, handle: (ctx) => sendFile(ctx, file) }]),
       renderError: jsonError,
     },
   ];

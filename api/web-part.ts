@@ -8,7 +8,7 @@ import { hostCookie } from './http/credentials.ts';
 import { prefersPage } from './http/find-part.ts';
 import { clientAddress, clientNetwork } from './http/forwarded.ts';
 import { jsonError } from './http/handle-errors.ts';
-import { isBelow, namesOf, type PageRoute, routerOf } from './http/route.ts';
+import { isBelow, routesBelow } from './http/route.ts';
 import { dataHeaders, pageHeaders } from './http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from './part.ts';
 import { createStreams, type Streams } from './streams/streams.ts';
@@ -38,22 +38,27 @@ export function webPart<More = object>(
     if (!refusal) return next();
     respond(ctx, refusal);
   };
-  const paths: readonly PageRoute[] | null =
-    'paths' in routes ? null : routes.map(({ answer, ...route }) => ({ ...route, handle: answerWith(answer) }));
+  const steps = [...before, admitted];
+  const routed =
+    'paths' in routes
+      ? {
+          owns: isBelow(base),
+          routes: () => routes.paths().map((path) => ({ method: 'GET', path })),
+          handle: compose<RequestContext>([...steps, answerWith(routes.answer)]),
+        }
+      : routesBelow(
+          base,
+          routes.map(({ answer, ...route }) => ({ ...route, handle: answerWith(answer) })),
+          { before: steps },
+        );
   return {
     name,
-    owns: pages.owns ?? isBelow(base),
+    ...routed,
+    ...(pages.owns && { owns: pages.owns }),
     ...(pages.onlyForPages && { onlyForPages: true }),
     headers: new Map([
       ...(security === 'data' ? dataHeaders : pageHeaders(security)),
       ...Object.entries(pages.headers ?? {}),
-    ]),
-    routes: () =>
-      'paths' in routes ? routes.paths().map((path) => ({ method: 'GET', path })) : namesOf(base, paths ?? []),
-    handle: compose<RequestContext>([
-      ...before,
-      admitted,
-      'paths' in routes ? answerWith(routes.answer) : routerOf(base, paths ?? []),
     ]),
     renderError: renderError
       ? (error, ctx) => renderError(error, { ...describeRequest(ctx, service), state: ctx.state })

@@ -1,12 +1,11 @@
-import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { pageError } from '../../web/kit/error-page.tsx';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps } from '../http/forwarded.ts';
-import { isBelow, namesOf, routerOf } from '../http/route.ts';
+import { routesBelow } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
-import type { Part, RequestContext } from '../part.ts';
+import type { Part } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { dashboardStreams } from './dashboard-streams.ts';
 import { dashboardRoutes } from './web-pages.ts';
@@ -30,14 +29,8 @@ export function dashboardPart(service: Context, { wake, creation, mailPage }: Sh
   });
   return {
     name: 'dashboard',
-    owns: isBelow(dashboardBase),
+    ...routesBelow(dashboardBase, routes, { before: [redirectToHttps(config), refuseForeignChanges(config)] }),
     headers: new Map([...pageHeaders(config), ['Cache-Control', 'no-store']]),
-    routes: () => namesOf(dashboardBase, routes),
-    handle: compose<RequestContext>([
-      redirectToHttps(config),
-      refuseForeignChanges(config),
-      routerOf(dashboardBase, routes),
-    ]),
     renderError: pageError,
     endHeld: streams.endAll,
     close: async () => streams.close(),

@@ -23,13 +23,12 @@ import { changeByDesk } from '../../web/kit/record-change.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { hostCookie } from '../http/credentials.ts';
 import { clientAddress } from '../http/forwarded.ts';
-import { makeChange, type PageRoute } from '../http/route.ts';
+import { makeChange, type Route } from '../http/route.ts';
 import { faultsIn, validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
-import { changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
-import { assertPickupTime } from '../rides/pickup-time.ts';
+import { assertPickupTime, changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { describeRequest, handleWith, respond } from '../web-part.ts';
 import type { DashboardStreams } from './dashboard-streams.ts';
 
@@ -56,7 +55,7 @@ const noForm: Form = { text: () => '' };
  * For the others, a request without a session is redirected to the sign-in page, which leads back to the page. A member
  * whose role may not use the route gets a 403. A script gets an empty 401 or 403, because it cannot sign in.
  */
-export function dashboardRoutes(service: Context, { creation, streams, mailPage }: PageParts): PageRoute[] {
+export function dashboardRoutes(service: Context, { creation, streams, mailPage }: PageParts): Route[] {
   const cookie = hostCookie(service.config, sessionCookie);
   const schema = newRideSchema(service.config);
   const changedSchema = changedTermsSchema(service.config);

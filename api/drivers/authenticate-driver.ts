@@ -11,10 +11,7 @@ export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
 export interface Authenticators {
   authenticate: Authenticate;
-  /**
-   * Like `authenticate`, but waits up to 250 ms, so that many requests share one read. It is for position reports,
-   * which all drivers send every few seconds.
-   */
+  /** Waits up to 250 ms, so that many requests share one read. For position reports, which are frequent. */
   authenticateInBatch: Authenticate;
 }
 

@@ -1,9 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Method, Operation } from '../../shared/base/operation.ts';
+import type { Operation } from '../../shared/base/operation.ts';
 import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
-import type { Route } from '../http/route.ts';
-import type { RequestContext } from '../part.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate-driver.ts';
 
 /** The dependencies of the gateway's routes. */
@@ -17,6 +16,6 @@ export interface DriverApi extends Authenticators {
 }
 
 /** An operation of the drivers' gateway: its documentation, and a function that creates its route. */
-export interface DriverOperation<M extends Method = Method> extends Operation<M> {
-  route(api: DriverApi): Route;
+export interface DriverOperation extends Operation {
+  route(api: DriverApi): Middleware;
 }

@@ -11,10 +11,7 @@ import type { Authenticators } from './authenticate-driver.ts';
 import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
 
-/**
- * A driver may have several streams, because a phone that lost its connection opens a new one before the service
- * notices the loss.
- */
+/** More than one, because a phone opens a new stream before the service notices that the old one is lost. */
 const streamsPerDriver = 5;
 
 /** The drivers' operations in this process, which work with any kind of authentication. */

@@ -1,4 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
+import { pick } from '../../shared/base/pick.ts';
 import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import { exampleRideId, exampleWish, request, type ShownRequest } from '../../shared/rides/driver/driver-schemas.ts';
 import { fieldsIn, shownFields } from '../../shared/rides/fields.ts';
@@ -17,7 +19,7 @@ const answer = objectSchema(
   { title: 'DriverRequestList' },
 );
 
-export const listRequests: DriverOperation<'GET'> = {
+export const listRequests: DriverOperation = {
   id: 'listRequests',
   method: 'GET',
   path: '/requests',
@@ -25,57 +27,45 @@ export const listRequests: DriverOperation<'GET'> = {
   description:
     'Lists the rides that are open to you and that you have not declined, without addresses: only the chosen driver sees these.',
   tag: 'requests',
-  answer: {
-    status: 200,
-    description: 'The requests.',
-    schema: answer,
-    example: {
-      requests: [
-        {
-          rideId: exampleRideId,
-          ...exampleWish,
-          pickup: { lat: 40.758, lng: -73.9855 },
-          destination: { lat: 40.7128, lng: -74.006 },
-          pickupKm: 0.78,
-          biddingEndsAt: 1_795_270_199_512,
-          offer: { offerId: 'offer_5Jt2WmKx8QbR1vZc', price: 26, etaMinutes: 4 },
-        },
-      ],
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The requests.', answer, {
+    requests: [
+      {
+        rideId: exampleRideId,
+        ...exampleWish,
+        pickup: { lat: 40.758, lng: -73.9855 },
+        destination: { lat: 40.7128, lng: -74.006 },
+        pickupKm: 0.78,
+        biddingEndsAt: 1_795_270_199_512,
+        offer: { offerId: 'offer_5Jt2WmKx8QbR1vZc', price: 26, etaMinutes: 4 },
+      },
+    ],
+  }),
   errors: [],
   route: ({ authenticate, ridesOf }) =>
-    get(listRequests, {
+    get({
       authenticate: async (ctx) => ridesOf((await authenticate(ctx)).driverId),
       present: presentRequests,
     }),
 };
 
-/**
- * Shows the rides that are open to a driver, without passenger, notes and addresses, which only the chosen driver may
- * see.
- */
+/** The open rides, without what only the chosen driver may see: passenger, notes and addresses. */
 export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer> => ({
   requests: requests.map(presentRequest),
 });
 
 function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
-  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
   const { needs, ...given } = shownFields(ride, fieldsIn('request'));
   return {
-    rideId: _id,
-    fare,
-    carType,
-    rideType,
-    passengerCount,
-    pickup: withoutAddress(pickup),
-    destination: withoutAddress(destination),
-    distanceKm,
+    rideId: ride._id,
+    ...pick(ride, 'fare', 'carType', 'rideType', 'passengerCount'),
+    pickup: withoutAddress(ride.pickup),
+    destination: withoutAddress(ride.destination),
+    distanceKm: ride.distanceKm,
     ...(needs && { needs }),
     pickupKm,
-    biddingEndsAt: biddingEndsAt.getTime(),
+    biddingEndsAt: ride.biddingEndsAt.getTime(),
     ...given,
-    ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
+    ...(offer && { offer: pick(offer, 'offerId', 'price', 'etaMinutes') }),
   };
 }
 

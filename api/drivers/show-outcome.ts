@@ -1,12 +1,12 @@
 import { AppError } from '../../shared/base/errors.ts';
-import type { Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleRideId, outcome, type ShownOutcome } from '../../shared/rides/driver/driver-schemas.ts';
 import { readCommittedRide } from '../../shared/rides/read-ride.ts';
 import type { RideState } from '../../shared/rides/ride-types.ts';
 import { get, rideIdOf } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-export const showOutcome: DriverOperation<'GET'> = {
+export const showOutcome: DriverOperation = {
   id: 'showOutcome',
   method: 'GET',
   path: '/requests/:rideId',
@@ -14,15 +14,14 @@ export const showOutcome: DriverOperation<'GET'> = {
   description:
     "Shows the outcome of a ride that was opened to you, also after it left the list. For another driver's ride it shows only `other_driver`.",
   tag: 'requests',
-  answer: {
-    status: 200,
-    description: 'The outcome of the request.',
-    schema: outcome,
-    example: { rideId: exampleRideId, outcome: 'cancelled', cancelledBy: 'partner' } satisfies Shape<typeof outcome>,
-  },
+  answer: answerOf(200, 'The outcome of the request.', outcome, {
+    rideId: exampleRideId,
+    outcome: 'cancelled',
+    cancelledBy: 'partner',
+  }),
   errors: ['ride_not_found'],
   route: ({ authenticate }) =>
-    get(showOutcome, {
+    get({
       authenticate: async (ctx) => {
         const { driverId } = await authenticate(ctx);
         const ride = await readCommittedRide({ rideId: rideIdOf(ctx), owner: { driverId } });

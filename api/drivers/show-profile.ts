@@ -1,4 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
+import { pick } from '../../shared/base/pick.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
@@ -45,34 +47,29 @@ const answer = objectSchema(
   { title: 'DriverProfile', optional: ['ratedRides', 'equipment', 'position', 'rideId'] },
 );
 
-export const showProfile: DriverOperation<'GET'> = {
+export const showProfile: DriverOperation = {
   id: 'showDriver',
   method: 'GET',
   path: '/me',
   summary: 'Show your profile',
   description: 'Shows your data as partners see it, your last position, and your availability.',
   tag: 'driver',
-  answer: {
-    status: 200,
-    description: 'The driver.',
-    schema: answer,
-    example: {
-      driverId: answer.properties.driverId.examples[0],
-      name: 'Dana Okoye',
-      rating: 4.82,
-      ratedRides: 23,
-      vehicle: 'Toyota Prius, blue',
-      plate: 'T 104',
-      carType: 'regular',
-      seats: 4,
-      equipment: ['child_seat', 'pet'],
-      available: true,
-      position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The driver.', answer, {
+    driverId: answer.properties.driverId.examples[0],
+    name: 'Dana Okoye',
+    rating: 4.82,
+    ratedRides: 23,
+    vehicle: 'Toyota Prius, blue',
+    plate: 'T 104',
+    carType: 'regular',
+    seats: 4,
+    equipment: ['child_seat', 'pet'],
+    available: true,
+    position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
+  }),
   errors: [],
   route: ({ service, authenticate, ridesOf }) =>
-    get(showProfile, {
+    get({
       authenticate: async (ctx) => {
         const driver = await authenticate(ctx);
         const { driverId } = driver;
@@ -84,21 +81,16 @@ export const showProfile: DriverOperation<'GET'> = {
 };
 
 function present(
-  { driverId, name, own, vehicle, plate, carType, seats, equipment }: ActiveDriver,
+  driver: ActiveDriver,
   position: StoredPosition | null,
   { ride }: DriverRides,
   nowMs: number,
 ): Shape<typeof answer> {
   const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < maxReportAgeMs;
   return {
-    driverId,
-    name,
-    ...own,
-    vehicle,
-    plate,
-    carType,
-    seats,
-    ...(equipment && { equipment }),
+    ...pick(driver, 'driverId', 'name'),
+    ...driver.own,
+    ...pick(driver, 'vehicle', 'plate', 'carType', 'seats', 'equipment'),
     available: isHeard && position.isOnline && !ride,
     ...(position && { position: presentPosition(position) }),
     ...(ride && { rideId: ride._id }),

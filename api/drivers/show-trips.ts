@@ -1,7 +1,8 @@
 import Joi from 'joi';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver/driver-schemas.ts';
 import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
@@ -19,7 +20,7 @@ const query = Joi.object<{ since?: number }>({
     ),
 });
 
-export const showTrips: DriverOperation<'GET'> = {
+export const showTrips: DriverOperation = {
   id: 'showTrips',
   method: 'GET',
   path: '/trips',
@@ -27,20 +28,15 @@ export const showTrips: DriverOperation<'GET'> = {
   description: 'Shows how many trips you completed since a time, their total price, and your last trip.',
   tag: 'trip',
   query,
-  answer: {
-    status: 200,
-    description: 'Your trips and earnings.',
-    schema: trips,
-    example: {
-      since: 1_795_237_200_000,
-      trips: 3,
-      earned: 81.5,
-      last: { rideId: exampleRideId, completedAt: 1_795_269_600_402, agreedPrice: 26, distanceKm: 5.31 },
-    } satisfies ShownTrips,
-  },
+  answer: answerOf(200, 'Your trips and earnings.', trips, {
+    since: 1_795_237_200_000,
+    trips: 3,
+    earned: 81.5,
+    last: { rideId: exampleRideId, completedAt: 1_795_269_600_402, agreedPrice: 26, distanceKm: 5.31 },
+  }),
   errors: [],
   route: ({ service, authenticate }) =>
-    list(showTrips, {
+    inSteps(showTrips, {
       authenticate,
       validate: (ctx, { driverId }) => {
         const now = Math.floor(service.now());

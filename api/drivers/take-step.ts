@@ -1,22 +1,23 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
-import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
+import { applyDriverStep, type DriverStep, markNotesSeen } from '../../shared/rides/driver/driver-actions.ts';
 import { exampleRideId } from '../../shared/rides/driver/driver-schemas.ts';
+import { mostNotes } from '../../shared/rides/driver-notes.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { originOf } from './authenticate-driver.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
-const schema = bodySchema<{ rideId: string }>('DriverStep', {
-  rideId: Joi.string().required().description('The ride that you are on.'),
-});
+const ownRideId = Joi.string().required().description('The ride that you are on.');
+
+const schema = bodySchema<{ rideId: string }>('DriverStep', { rideId: ownRideId });
 
 const startSchema = bodySchema<{ rideId: string; pin?: string }>('DriverStart', {
-  rideId: Joi.string().required().description('The ride that you are on.'),
+  rideId: ownRideId,
   pin: Joi.string().empty(null).description('The PIN that the passenger tells you. Needed if the ride has `pin`.'),
 });
 
@@ -45,7 +46,7 @@ function driverStep(
   errors: readonly ErrorCode[] = ['illegal_step'],
   body: typeof startSchema = schema,
 ) {
-  const operation: DriverOperation<'POST'> = {
+  const operation: DriverOperation = {
     id: `${name}Step`,
     method: 'POST',
     path: `/ride/${name}`,
@@ -56,15 +57,10 @@ function driverStep(
       schema: body,
       examples: { 'Your ride': { rideId: exampleRideId, ...(body === startSchema && { pin: '4821' }) } },
     },
-    answer: {
-      status: 200,
-      description: 'The step is done.',
-      schema: stepTaken,
-      example: { rideId: exampleRideId, status } satisfies StepTaken,
-    },
+    answer: answerOf(200, 'The step is done.', stepTaken, { rideId: exampleRideId, status }),
     errors: ['not_own_ride', ...errors, 'payload_too_large'],
     route: ({ service, authenticate }) =>
-      post(operation, {
+      inSteps(operation, {
         authenticate,
         validate: async (ctx, { driverId }) => {
           const { rideId, pin } = validate(body, await readJsonBody(ctx));
@@ -101,3 +97,28 @@ export const driverSteps: readonly DriverOperation[] = [
     ['ride_ended'],
   ),
 ];
+
+const seenSchema = bodySchema<{ rideId: string; number: number }>('DriverSeen', {
+  rideId: ownRideId,
+  number: Joi.number().integer().min(1).max(mostNotes).required().description('The last message that you have seen.'),
+});
+
+export const markSeen: DriverOperation = {
+  id: 'markMessagesSeen',
+  method: 'POST',
+  path: '/ride/seen',
+  summary: 'Mark messages as seen',
+  description:
+    'You have seen the messages of the partner up to this number; the partner sees that. Idempotent: a repeat changes nothing.',
+  tag: 'trip',
+  body: { schema: seenSchema, examples: { 'The second message': { rideId: exampleRideId, number: 2 } } },
+  answer: { status: 204, description: 'The messages are marked.' },
+  errors: ['not_own_ride', 'payload_too_large'],
+  route: ({ service, authenticate }) =>
+    inSteps(markSeen, {
+      authenticate,
+      validate: async (ctx, { driverId }) => ({ ...validate(seenSchema, await readJsonBody(ctx)), driverId }),
+      act: ({ rideId, number, driverId }) => markNotesSeen(service, rideId, number, { driverId }),
+      present: () => null,
+    }),
+};

@@ -58,10 +58,7 @@ function sendNow({ response, res }: RequestContext): void {
   res.end(text);
 }
 
-/**
- * Call it before beginning a response that stays open. If the time limit has already sent its 503, throws the same
- * error.
- */
+/** Call it before beginning a response that stays open. Throws the error of a 503 that was already sent. */
 export function assertInTime({ state }: RequestContext): void {
   if (state.isLate) throw new AppError('unconfirmed');
 }

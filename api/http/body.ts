@@ -69,9 +69,7 @@ export async function readParameters(ctx: RequestContext): Promise<URLSearchPara
 
 const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get('content-encoding'));
 
-/**
- * Reads the body with a parser. The time until the body has arrived does not count against the request's time limit.
- */
+/** Reads the body with a parser. The wait for the body does not count against the request's time limit. */
 async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   // The parser accepts `identity` in lower case only.
   delete ctx.req.headers['content-encoding'];

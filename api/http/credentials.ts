@@ -2,19 +2,13 @@ import type { Config } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
-/**
- * The key in a request's headers, or ''. If Authorization has the scheme Bearer, its token is the key, even if it is
- * empty; otherwise X-Api-Key is.
- */
+/** The key in a request's headers, or ''. The token of a Bearer scheme counts before X-Api-Key, even if it is empty. */
 export function readApiKey(ctx: RequestContext): string {
   const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }
 
-/**
- * A cookie that scripts cannot read and that forms of other sites do not send. In production, the prefix `__Host-`
- * binds it to this host.
- */
+/** A cookie that scripts cannot read and forms of other sites do not send. `__Host-` binds it to this host. */
 export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string) {
   const secure = environment === 'production';
   const name = secure ? `__Host-${plainName}` : plainName;
@@ -28,10 +22,7 @@ export function hostCookie({ environment }: Pick<Config, 'environment'>, plainNa
   };
 }
 
-/**
- * The cookie of an operator. Not `secure`, because the operators' port serves plain HTTP, on loopback or through a
- * tunnel.
- */
+/** The cookie of an operator. Not `secure`: the operators' port serves plain HTTP, on loopback or through a tunnel. */
 export const operatorsCookie = ({ cookies }: RequestContext) => ({
   read: (): string => cookies.get('rides_ops') ?? '',
   write: (value: string, maxAge: number): void => {

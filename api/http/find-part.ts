@@ -72,10 +72,7 @@ interface RouterContext {
   matched?: { methods: string[] }[];
 }
 
-/**
- * The last step, for requests that no route has answered. Throws a 405 if the path has routes for other methods, else a
- * 404.
- */
+/** The last step, if no route has answered: a 405 if the path has routes for other methods, else a 404. */
 export const refuseUnknownRoute: Middleware = async (ctx) => {
   const methods = (ctx as RouterContext).matched?.flatMap((route) => route.methods) ?? [];
   if (methods.length === 0) throw new AppError('not_found');

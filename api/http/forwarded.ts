@@ -39,9 +39,7 @@ function addressIn(entry: string): string | null {
   return ipaddr.IPv6.isValid(ipv6) ? ipaddr.process(ipv6).toString() : null;
 }
 
-/**
- * The unit that limits count as one client: an IPv4 address, or an IPv6 /64 network, since a client has a whole /64.
- */
+/** The unit that limits count: an IPv4 address, or an IPv6 /64 network, because a client has a whole /64. */
 export function clientNetwork(text: string): string {
   const address = addressIn(text) ?? 'unknown';
   return ipaddr.IPv6.isValid(address) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64` : address;
@@ -49,10 +47,7 @@ export function clientNetwork(text: string): string {
 
 type HttpsSettings = Pick<Config, 'environment' | 'trustedProxyHops'>;
 
-/**
- * In production, refuses a request that did not arrive over HTTPS. A redirect would hide that the request has already
- * exposed its key.
- */
+/** In production, refuses plain HTTP. A redirect would hide that the request has already exposed its key. */
 export function requireHttps(config: HttpsSettings): Middleware {
   return (ctx, next) => {
     if (!isSecure(ctx, config)) throw new AppError('https_required');

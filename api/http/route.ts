@@ -1,25 +1,14 @@
 import Router from '@koa/router';
-import type { Method, Operation } from '../../shared/base/operation.ts';
-import type { Middleware, RequestContext, RequestState, RouteName } from '../part.ts';
+import compose from 'koa-compose';
+import type { Operation } from '../../shared/base/operation.ts';
+import type { Middleware, Part, RequestContext, RequestState, RouteName } from '../part.ts';
 
-export interface Route {
-  /** The method, the path and the documentation of the route. */
-  operation: Operation;
-  handle: Middleware;
-}
-
-/** A route of a page, which the documentation does not list: it lists only the routes of APIs. */
-export interface PageRoute {
-  method: Method;
-  path: string;
+export interface Route extends RouteName {
   handle: Middleware;
 }
 
 interface GetSteps<Resource> {
-  /**
-   * Authenticates the caller, or throws a 401. It may also read the requested resource in the same round trip to
-   * MongoDB.
-   */
+  /** Throws a 401. It may also read the requested resource in the same round trip to MongoDB. */
   authenticate(ctx: RequestContext): Promise<Resource>;
   present(resource: Resource): object;
 }
@@ -43,15 +32,12 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
   headers?(result: Result): Record<string, string>;
 }
 
-/** A route that reads. */
-export function get<Resource>(operation: Operation<'GET'>, { authenticate, present }: GetSteps<Resource>): Route {
-  return {
-    operation,
-    handle: async (ctx) => {
-      ctx.body = present(await authenticate(ctx));
-    },
+/** A route that reads, and needs no validation. */
+export const get =
+  <Resource>({ authenticate, present }: GetSteps<Resource>): Middleware =>
+  async (ctx) => {
+    ctx.body = present(await authenticate(ctx));
   };
-}
 
 /** Runs the steps of a change in the order in which ChangeSteps lists them. */
 export async function makeChange<Input, Result>(
@@ -64,33 +50,20 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route that authenticates, validates, acts and presents the result. */
-function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
+export function inSteps<Caller, Input, Result>(
+  { answer }: Pick<Operation, 'answer'>,
+  steps: ChangingSteps<Caller, Input, Result>,
+): Middleware {
   const { authenticate, validate, present, headers } = steps;
-  return {
-    operation,
-    handle: async (ctx) => {
-      const caller = await authenticate(ctx);
-      const input = await validate(ctx, caller);
-      const result = await makeChange(ctx, input, steps);
-      ctx.status = operation.answer.status;
-      if (headers) ctx.set(headers(result));
-      ctx.body = present(result);
-    },
+  return async (ctx) => {
+    const caller = await authenticate(ctx);
+    const input = await validate(ctx, caller);
+    const result = await makeChange(ctx, input, steps);
+    ctx.status = answer.status;
+    if (headers) ctx.set(headers(result));
+    ctx.body = present(result);
   };
 }
-
-type RouteInSteps<M extends Method> = <Caller, Input, Result>(
-  operation: Operation<M>,
-  steps: ChangingSteps<Caller, Input, Result>,
-) => Route;
-
-/** A route that reads a list with the filters of its query. */
-export const list: RouteInSteps<'GET'> = inSteps;
-export const post: RouteInSteps<'POST'> = inSteps;
-export const patch: RouteInSteps<'PATCH'> = inSteps;
-export const put: RouteInSteps<'PUT'> = inSteps;
-/** A DELETE route. Not called `delete`, which is a reserved word. */
-export const remove: RouteInSteps<'DELETE'> = inSteps;
 
 /** True if a path is the base, or below it. */
 export const isBelow =
@@ -98,24 +71,20 @@ export const isBelow =
   (path: string): boolean =>
     path === base || path.startsWith(`${base}/`);
 
-/** The routes below a base. */
-export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
+/** The routes of a part below a base. `before` runs first, `after` for a request that no route answers. */
+export function routesBelow(
+  base: string,
+  routes: readonly Route[],
+  { before = [], after = [] }: { before?: Middleware[]; after?: Middleware[] } = {},
+): Pick<Part, 'owns' | 'routes' | 'handle'> {
   const router = new Router<RequestState>({ prefix: base });
-  for (const route of routes) {
-    const { method, path } = nameOf(route);
-    router.register(path, [method], route.handle);
-  }
-  return router.routes() as Middleware;
+  for (const { method, path, handle } of routes) router.register(path, [method], handle);
+  return {
+    owns: isBelow(base),
+    routes: () => routes.map(({ method, path }) => ({ method, path: base + path })),
+    handle: compose<RequestContext>([...before, router.routes() as Middleware, ...after]),
+  };
 }
-
-/** The names of the routes below a base. */
-export const namesOf = (base: string, routes: readonly (Route | RouteName)[]): RouteName[] =>
-  routes.map((route) => {
-    const { method, path } = nameOf(route);
-    return { method, path: base + path };
-  });
-
-const nameOf = <Name extends RouteName>(route: Route | Name) => ('operation' in route ? route.operation : route);
 
 /** The value of a parameter in the route's path. */
 export const paramOf = (ctx: RequestContext, name: string): string =>

@@ -41,9 +41,7 @@ const serverOptions = {
   requireHostHeader: false,
 };
 
-/**
- * At most this many connections wait to be accepted. Further ones are dropped, and their clients retry after a second.
- */
+/** At most this many connections wait to be accepted. The clients of further ones retry after a second. */
 const backlog = 4_096;
 
 /** Listens on the configured host and port. Throws ConfigError if that fails. */

@@ -1,4 +1,3 @@
-import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { callbackBase, isSigned } from '../../shared/messages/callback.ts';
@@ -8,19 +7,17 @@ import { finishMessage } from '../../shared/messages/stored-messages.ts';
 import { readParameters } from '../http/body.ts';
 import { requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { isBelow, namesOf, type PageRoute, routerOf } from '../http/route.ts';
+import { paramOf, type Route, routesBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Middleware, Part, RequestContext } from '../part.ts';
+import type { Middleware, Part } from '../part.ts';
 
 /** The callbacks of the provider of text messages, which report what became of a message. */
 export function callbackPart(service: Context): Part {
-  const routes: PageRoute[] = [{ method: 'POST', path: '/:messageId', handle: recordReport(service) }];
+  const routes: Route[] = [{ method: 'POST', path: '/:messageId', handle: recordReport(service) }];
   return {
     name: 'message callbacks',
-    owns: isBelow(callbackBase),
+    ...routesBelow(callbackBase, routes, { before: [requireHttps(service.config)] }),
     headers: dataHeaders,
-    routes: () => namesOf(callbackBase, routes),
-    handle: compose<RequestContext>([requireHttps(service.config), routerOf(callbackBase, routes)]),
     renderError: jsonError,
   };
 }
@@ -32,7 +29,7 @@ export function callbackPart(service: Context): Part {
 function recordReport(service: Context): Middleware {
   return async (ctx) => {
     if (!service.config.secrets.smsUrl) throw new AppError('not_found');
-    const { messageId = '' } = (ctx as unknown as { params: Record<string, string> }).params;
+    const messageId = paramOf(ctx, 'messageId');
     const form = await readParameters(ctx);
     const isFromProvider = isSigned(service.config, messageId, form, ctx.get('X-Twilio-Signature'));
     if (!isFromProvider) throw new AppError('forbidden');

@@ -45,10 +45,7 @@ export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'ke
   };
 }
 
-/**
- * Calls `find` with the request's secret key, and stores the caller in the request's state. Throws a 401 if it finds
- * none.
- */
+/** Finds the owner of the request's secret key, and stores it in the request's state. Throws a 401. */
 async function admit<Result extends { caller: Caller }>(
   ctx: RequestContext,
   find: (secretKey: string) => Promise<Result | null>,

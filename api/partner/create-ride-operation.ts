@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import type { Caller } from '../../shared/keys/find-caller.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
 import { exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
@@ -9,7 +10,7 @@ import { fieldsIn, schemasIn } from '../../shared/rides/fields.ts';
 import { biddingOpensAt, carType, fare, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { acceptorOf } from '../http/accept-valid.ts';
-import { post } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
@@ -55,7 +56,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 4.1. */
-export const createRide: PartnerOperation<'POST'> = {
+export const createRide: PartnerOperation = {
   id: 'createRide',
   method: 'POST',
   path: '/rides',
@@ -95,11 +96,7 @@ export const createRide: PartnerOperation<'POST'> = {
     },
   },
   answer: {
-    status: 201,
-    description: 'The ride is created and waits for offers.',
-    schema: answer,
-    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
-    example: {
+    ...answerOf(201, 'The ride is created and waits for offers.', answer, {
       rideId: exampleRideId,
       status: 'bidding',
       fare: 24.5,
@@ -107,11 +104,12 @@ export const createRide: PartnerOperation<'POST'> = {
       distanceKm: 5.31,
       trackUrl: exampleTrackUrl,
       testMode: true,
-    } satisfies Shape<typeof answer>,
+    }),
+    headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
   },
   errors: ['payload_too_large', 'idempotency_conflict', 'ride_erased', 'rate_limited'],
   route: ({ service: { config }, findCaller, creation }) =>
-    post(createRide, {
+    inSteps(createRide, {
       authenticate: findCaller,
       validate: validateCreation(config),
       ...creation,

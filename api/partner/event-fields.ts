@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { pick } from '../../shared/base/pick.ts';
 import type { EventName } from '../../shared/base/terms.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
 import { partnersRequestId, timeOf } from '../../shared/rides/events.ts';
@@ -68,13 +69,11 @@ export const resendSchema = objectSchema(
   { title: 'EventResend', description: 'A resend of an event.', optional: ['httpStatus', 'reason'] },
 );
 
-export const presentResend = ({ _id, seq = 0, at, outcome, httpStatus, reason }: AttemptSummary) => ({
+export const presentResend = ({ _id, seq = 0, at, ...resend }: AttemptSummary) => ({
   attemptId: _id,
   seq,
   requestedAt: at.getTime(),
-  outcome,
-  ...(httpStatus !== undefined && { httpStatus }),
-  ...(reason !== undefined && { reason }),
+  ...pick(resend, 'outcome', 'httpStatus', 'reason'),
 });
 
 export const feedEvent = objectSchema(
@@ -135,15 +134,11 @@ export function presentEvent(
   };
 }
 
-function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delivery) {
-  return {
-    outcome,
-    at: at.getTime(),
-    durationMs,
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(reason !== undefined && { reason }),
-  };
-}
+const presentDelivery = ({ at, ...delivery }: Delivery) => ({
+  outcome: delivery.outcome,
+  at: at.getTime(),
+  ...pick(delivery, 'durationMs', 'httpStatus', 'reason'),
+});
 
 /**
  * Long polling: waits and reads again, until `isEnough` returns true or the wait is over. `again` also authenticates

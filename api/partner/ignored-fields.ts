@@ -7,10 +7,7 @@ import type { RequestContext } from '../part.ts';
 
 const maxNames = 10;
 const namePattern = /^[A-Za-z_]\w{0,39}$/;
-/**
- * Matches a key, secret, token or phone number that was sent as a field name. It must not get into the logs of other
- * systems through a response header.
- */
+/** A key, token or phone number sent as a field name must not get into logs through a response header. */
 const mayBeSecret = /svc_|whsec_|\d[A-Za-z]|\d{5}/i;
 
 /** The names of a schema's fields, with the fields inside each object. */

@@ -2,10 +2,11 @@ import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
@@ -14,10 +15,7 @@ import { limit, opaqueCursor } from './request-fields.ts';
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/**
- * A cursor contains a time and the second part of a ride's id. A cursor that was returned for `now` contains only the
- * time.
- */
+/** A time and the second part of a ride's id. A cursor that was returned for `now` has only the time. */
 const cursorPattern = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
@@ -44,7 +42,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.3. */
-export const listEvents: PartnerOperation<'GET'> = {
+export const listEvents: PartnerOperation = {
   id: 'listEvents',
   method: 'GET',
   path: '/events',
@@ -53,21 +51,16 @@ export const listEvents: PartnerOperation<'GET'> = {
     'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and continue from it with `after`: each event is returned exactly once.\n\nTo catch up after an outage, see [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
   tag: 'feed',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of events; it may be empty.',
-    schema: answer,
-    example: {
-      events: [exampleEvent],
-      cursor: 'cur_0VbcGJ310Uw4cA1k9fZ3xQ7LmT2bVn8Y',
-      hasMore: false,
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'A page of events; it may be empty.', answer, {
+    events: [exampleEvent],
+    cursor: 'cur_0VbcGJ310Uw4cA1k9fZ3xQ7LmT2bVn8Y',
+    hasMore: false,
+  }),
   errors: ['too_many_waiting'],
   route({ service, findCaller, polls }) {
     const { feed } = polls;
     const read = sharedReads(feed);
-    return list(listEvents, {
+    return inSteps(listEvents, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {

@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
@@ -25,7 +26,7 @@ const answer = objectSchema(
 const readFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
 
 /** Contract, section 4.3. */
-export const listOffers: PartnerOperation<'GET'> = {
+export const listOffers: PartnerOperation = {
   id: 'listOffers',
   method: 'GET',
   path: '/rides/:rideId/offers',
@@ -33,15 +34,10 @@ export const listOffers: PartnerOperation<'GET'> = {
   description:
     'Lists the offers of a ride, ordered by price, then by ETA. You may poll it while the ride is `bidding`.',
   tag: 'rides',
-  answer: {
-    status: 200,
-    description: 'The offers.',
-    schema: answer,
-    example: { rideId: exampleRideId, offers: [exampleOffer] } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The offers.', answer, { rideId: exampleRideId, offers: [exampleOffer] }),
   errors: ['ride_not_found'],
   route: ({ service }) =>
-    get(listOffers, {
+    get({
       authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields),
       present: (ride): Shape<typeof answer> => ({ rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) }),
     }),

@@ -1,12 +1,14 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { fields } from '../../shared/rides/fields.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
+import { status } from '../../shared/rides/public-schemas.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
-import { type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
-import { list } from '../http/route.ts';
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { reference, unixTime } from '../rides/field-types.ts';
+import { choice, reference, unixTime } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
 import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
@@ -23,11 +25,7 @@ interface ListQuery {
 const time = unixTime.empty('');
 
 const query = Joi.object<ListQuery>({
-  status: Joi.valid(...rideStatuses)
-    .empty('')
-    .meta({ openapi: { title: 'RideStatus' } })
-    .example('completed')
-    .description('Only rides with this status.'),
+  status: choice(status).empty('').example('completed').description('Only rides with this status.'),
   createdAfter: time
     .example(1_795_269_600_000)
     .description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
@@ -54,7 +52,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.2. */
-export const listRides: PartnerOperation<'GET'> = {
+export const listRides: PartnerOperation = {
   id: 'listRides',
   method: 'GET',
   path: '/rides',
@@ -63,18 +61,13 @@ export const listRides: PartnerOperation<'GET'> = {
     'Lists the rides of this key, the newest first. Empty parameters count as absent, and unknown ones are ignored. To read all pages, see [Find your rides](https://rides.example/docs/rides#pages).',
   tag: 'rides',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of rides.',
-    schema: answer,
-    example: {
-      rides: [{ ...exampleRide, metadata: fields.metadata.schema.examples[0], testMode: true }],
-      nextCursor: exampleRideId,
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'A page of rides.', answer, {
+    rides: [{ ...exampleRide, metadata: fields.metadata.schema.examples[0], testMode: true }],
+    nextCursor: exampleRideId,
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
-    list(listRides, {
+    inSteps(listRides, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
       act: async ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) => {

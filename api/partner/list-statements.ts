@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
 import { month } from '../../shared/rides/public-schemas.ts';
@@ -8,7 +9,7 @@ import { closedMonths, keyLines, type StatementKey, statementMonths } from '../.
 import { statementCsv } from '../../shared/usage/statement-csv.ts';
 import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
-import { list, paramOf } from '../http/route.ts';
+import { inSteps, paramOf } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { exampleRideId, limit, nextCursor, pageCursor } from './request-fields.ts';
@@ -36,7 +37,7 @@ const monthList = objectSchema(
 );
 
 /** Contract, section 10.15. */
-export const listStatements: PartnerOperation<'GET'> = {
+export const listStatements: PartnerOperation = {
   id: 'listStatements',
   method: 'GET',
   path: '/statements',
@@ -44,15 +45,10 @@ export const listStatements: PartnerOperation<'GET'> = {
   description:
     'Lists the months that have a statement for this key. A test key has statements too, although its rides are free.',
   tag: 'billing',
-  answer: {
-    status: 200,
-    description: 'The months.',
-    schema: monthList,
-    example: { statements: [{ month: '2026-11', closed: false }] } satisfies Shape<typeof monthList>,
-  },
+  answer: answerOf(200, 'The months.', monthList, { statements: [{ month: '2026-11', closed: false }] }),
   errors: [],
   route: ({ service, findCaller }) =>
-    list(listStatements, {
+    inSteps(listStatements, {
       authenticate: findCaller,
       validate: (_ctx, key) => key,
       act: (key) => statementMonths(key, service.now()),
@@ -121,7 +117,7 @@ async function readPage(key: StatementKey, month: string, { limit, cursor }: { l
 }
 
 /** Contract, section 10.15. */
-export const retrieveStatement: PartnerOperation<'GET'> = {
+export const retrieveStatement: PartnerOperation = {
   id: 'retrieveStatement',
   method: 'GET',
   path: '/statements/:month',
@@ -130,31 +126,26 @@ export const retrieveStatement: PartnerOperation<'GET'> = {
     'Shows the completed rides of this key in a month, with their sum. A ride belongs to the month in which it ended, in UTC. The statement of a test key has its 1,000 newest rides at most.',
   tag: 'billing',
   query,
-  answer: {
-    status: 200,
-    description: 'A page of the statement.',
-    schema: statement,
-    example: {
-      month: '2026-11',
-      closed: false,
-      trips: 1,
-      total: 26,
-      lines: [
-        {
-          rideId: exampleRideId,
-          endedAt: 1_795_270_500_000,
-          agreedPrice: 26,
-          reference: 'room-1204',
-          from: 'Times Square',
-          to: 'Wall Street',
-        },
-      ],
-      nextCursor: null,
-    } satisfies Shape<typeof statement>,
-  },
+  answer: answerOf(200, 'A page of the statement.', statement, {
+    month: '2026-11',
+    closed: false,
+    trips: 1,
+    total: 26,
+    lines: [
+      {
+        rideId: exampleRideId,
+        endedAt: 1_795_270_500_000,
+        agreedPrice: 26,
+        reference: 'room-1204',
+        from: 'Times Square',
+        to: 'Wall Street',
+      },
+    ],
+    nextCursor: null,
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
-    list(retrieveStatement, {
+    inSteps(retrieveStatement, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, month: validate(monthParameter, paramOf(ctx, 'month')), ...queryOf(query, ctx) }),
       async act({ key, month, ...range }) {
@@ -181,7 +172,7 @@ export const retrieveStatement: PartnerOperation<'GET'> = {
 };
 
 /** Contract, section 10.15. */
-export const downloadStatement: PartnerOperation<'GET'> = {
+export const downloadStatement: PartnerOperation = {
   id: 'downloadStatement',
   method: 'GET',
   path: '/statements/:month/trips.csv',
@@ -198,7 +189,7 @@ export const downloadStatement: PartnerOperation<'GET'> = {
   },
   errors: [],
   route: ({ findCaller }) =>
-    list(downloadStatement, {
+    inSteps(downloadStatement, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, month: validate(monthParameter, paramOf(ctx, 'month')) }),
       act: ({ key, month }) =>

@@ -1,18 +1,16 @@
 import Joi from 'joi';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { readJsonBody } from '../http/body.ts';
-import { post, rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
-import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
-import type { PartnerOperation } from './partner-operation.ts';
+import { changeOfRide, type PartnerOperation } from './partner-operation.ts';
 import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
 
 /** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
@@ -27,17 +25,10 @@ const offerMade = objectSchema(
   { title: 'ManualOfferMade' },
 );
 
-const exampleStep = (after: RideStatus): Shape<typeof stepTaken> => ({
-  success: true,
-  rideId: exampleRideId,
-  status: after,
-});
+const presentStep = ({ _id, status }: RideState): Shape<typeof stepTaken> => ({ success: true, rideId: _id, status });
 
-const presentStep = (ride: RideState): Shape<typeof stepTaken> => ({
-  success: true,
-  rideId: ride._id,
-  status: ride.status,
-});
+const stepAnswer = (after: RideStatus, description = 'The step is done.') =>
+  answerOf(200, description, stepTaken, { success: true, rideId: exampleRideId, status: after });
 
 /** The new offer is the last one of the ride. */
 const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
@@ -51,27 +42,20 @@ interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | '
 }
 
 function manualStep(name: ManualStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
-  const operation: PartnerOperation<'POST'> = {
+  const operation: PartnerOperation = {
     ...documented,
     id: `${name}Manually`,
     method: 'POST',
     path: `/test/rides/:rideId/${name}`,
     tag: 'manual',
     errors: ['live_ride', 'ride_not_found', ...documented.errors],
-    route: ({ service, findCaller }) =>
-      post(operation, {
-        async authenticate(ctx) {
-          const caller = await findCaller(ctx);
-          if (caller.mode !== 'test') throw new AppError('live_ride');
-          return caller;
+    route: (api) =>
+      changeOfRide<ManualStep>(operation, api, {
+        read(ctx, { mode }) {
+          if (mode !== 'test') throw new AppError('live_ride');
+          return readStep(ctx);
         },
-        validate: async (ctx, { keyId }) => ({
-          step: await readStep(ctx),
-          rideId: rideIdOf(ctx),
-          keyId,
-          origin: originOf(ctx),
-        }),
-        act: ({ step, rideId, keyId, origin }) => applyManualStep(service, rideId, step, { keyId }, origin),
+        apply: applyManualStep,
         present,
       }),
   };
@@ -87,7 +71,7 @@ const plainStep = (
   manualStep(name, {
     summary,
     description: `${description} A body is ignored.`,
-    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep(after) },
+    answer: stepAnswer(after),
     errors,
     readStep: () => ({ step: name }),
   });
@@ -119,17 +103,12 @@ export const manualSteps: readonly PartnerOperation[] = [
       examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'The values of the scenario': {} },
       isOptional: true,
     },
-    answer: {
-      status: 200,
-      description: 'The offer is made.',
-      schema: offerMade,
-      example: {
-        success: true,
-        rideId: exampleRideId,
-        status: 'bidding',
-        offerId: exampleOffer.offerId,
-      } satisfies Shape<typeof offerMade>,
-    },
+    answer: answerOf(200, 'The offer is made.', offerMade, {
+      success: true,
+      rideId: exampleRideId,
+      status: 'bidding',
+      offerId: exampleOffer.offerId,
+    }),
     errors: ['ride_not_bidding', 'bidding_not_open', 'bidding_over', 'offers_full', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'offer', ...(hasBody(ctx) && (await readOffer(ctx))) }),
     present: presentOffer,
@@ -138,12 +117,7 @@ export const manualSteps: readonly PartnerOperation[] = [
     summary: 'Withdraw an offer manually',
     description: 'Withdraws an offer, as its driver would. No event is sent.',
     body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
-    answer: {
-      status: 200,
-      description: 'The offer is withdrawn.',
-      schema: stepTaken,
-      example: exampleStep('bidding'),
-    },
+    answer: stepAnswer('bidding', 'The offer is withdrawn.'),
     errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
   }),
@@ -161,7 +135,7 @@ export const manualSteps: readonly PartnerOperation[] = [
     summary: 'Start manually',
     description: 'The passenger is in the car. A ride with a PIN needs it; otherwise the body is ignored.',
     body: { schema: manualStart, examples: { 'With the PIN': { pin: '4821' } }, isOptional: true },
-    answer: { status: 200, description: 'The step is done.', schema: stepTaken, example: exampleStep('in_progress') },
+    answer: stepAnswer('in_progress'),
     errors: ['illegal_step', 'wrong_pin', 'pin_locked'],
     readStep: async (ctx) => ({ step: 'start', pin: await pinIn(ctx) }),
   }),

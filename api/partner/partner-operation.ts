@@ -1,9 +1,12 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Method, Operation } from '../../shared/base/operation.ts';
-import type { Route } from '../http/route.ts';
+import type { Operation } from '../../shared/base/operation.ts';
+import type { Caller } from '../../shared/keys/find-caller.ts';
+import type { Origin, RideState } from '../../shared/rides/ride-types.ts';
+import { inSteps, rideIdOf } from '../http/route.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';
-import type { FindCaller } from './authenticate.ts';
+import { type FindCaller, originOf } from './authenticate.ts';
 
 /** The dependencies of the partner API's routes. */
 export interface PartnerApi {
@@ -15,6 +18,32 @@ export interface PartnerApi {
 }
 
 /** An operation of the partner API: its documentation, and a function that creates its route. */
-export interface PartnerOperation<M extends Method = Method> extends Operation<M> {
-  route(api: PartnerApi): Route;
+export interface PartnerOperation extends Operation {
+  route(api: PartnerApi): Middleware;
+}
+
+interface RideChange<Change> {
+  /** Reads the change from the request. Throws a 400, 408 or 413. */
+  read(ctx: RequestContext, caller: Caller): Change | Promise<Change>;
+  apply(service: Context, rideId: string, change: Change, owner: { keyId: string }, origin: Origin): Promise<RideState>;
+  present(ride: RideState): object;
+}
+
+/** A route on which a key changes one of its rides. */
+export function changeOfRide<Change>(
+  operation: Operation,
+  { service, findCaller }: Pick<PartnerApi, 'service' | 'findCaller'>,
+  { read, apply, present }: RideChange<Change>,
+): Middleware {
+  return inSteps(operation, {
+    authenticate: findCaller,
+    validate: async (ctx, caller) => ({
+      change: await read(ctx, caller),
+      rideId: rideIdOf(ctx),
+      owner: { keyId: caller.keyId },
+      origin: originOf(ctx),
+    }),
+    act: ({ change, rideId, owner, origin }) => apply(service, rideId, change, owner, origin),
+    present,
+  });
 }

@@ -1,11 +1,10 @@
-import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { isBelow, namesOf, routerOf } from '../http/route.ts';
+import { routesBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Middleware, Part, RequestContext } from '../part.ts';
+import type { Middleware, Part } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { waitingPolls } from '../streams/waiting-polls.ts';
 import { authenticate } from './authenticate.ts';
@@ -26,18 +25,13 @@ export function partnerParts(service: Context, { wake, creation }: { wake: Wake;
   const polls = waitingPolls(service, wake);
   const findCaller = authenticate(service);
   const routes = partnerRoutes({ service, findCaller, creation, polls });
-  const requireKey: Middleware = async (ctx, next) => {
-    await findCaller(ctx);
-    await next();
-  };
-  const httpsOnly = requireHttps(service.config);
+  const before = [requireHttps(service.config)];
+  // Each route authenticates its own requests. This handles only paths and methods without a route.
+  const after: Middleware[] = [(ctx, next) => findCaller(ctx).then(() => next())];
   return bases.map((base) => ({
     name: 'partner',
-    owns: isBelow(base),
+    ...routesBelow(base, routes, { before, after }),
     headers,
-    routes: () => namesOf(base, routes),
-    // Each route authenticates its own requests. `requireKey` handles only paths and methods without a route.
-    handle: compose<RequestContext>([httpsOnly, routerOf(base, routes), requireKey]),
     renderError: jsonError,
     endHeld: polls.endAll,
     close: async () => polls.close(),

@@ -1,11 +1,13 @@
 import Joi from 'joi';
 import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type CarType, carTypes } from '../../shared/base/terms.ts';
+import { answerOf } from '../../shared/base/operation.ts';
+import type { CarType } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
+import { choice } from '../rides/field-types.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
@@ -27,11 +29,7 @@ const point = (example: string) =>
 const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
   pickup: point('40.758,-73.9855').description('The start of the ride: latitude and longitude in degrees.'),
   destination: point('40.7128,-74.006').description('The end of the ride.'),
-  carType: Joi.valid(...carTypes)
-    .empty('')
-    .default('regular')
-    .meta({ openapi: { title: 'CarType' } })
-    .description('The kind of car.'),
+  carType: choice(carType).empty('').default('regular').description(carType.description),
 });
 
 const amount = (description: string) => ({ type: 'number', exclusiveMinimum: 0, description }) as const;
@@ -66,7 +64,7 @@ const answer = objectSchema(
 );
 
 /** Contract, section 10.7. */
-export const fareHint: PartnerOperation<'GET'> = {
+export const fareHint: PartnerOperation = {
   id: 'retrieveFareHint',
   method: 'GET',
   path: '/fare-hint',
@@ -75,21 +73,16 @@ export const fareHint: PartnerOperation<'GET'> = {
     'Shows the price per km of completed live rides that started near the pickup in the last 28 days. A test key gets a fixed sample. [Set a fare](https://rides.example/docs/fares#what-rides-cost) explains which trips count and the meaning of `basis`.',
   tag: 'rides',
   query,
-  answer: {
-    status: 200,
-    description: 'The hint; its values are `null` if there is none.',
-    schema: answer,
-    example: {
-      carType: 'regular',
-      distanceKm: 5.31,
-      basis: 'sample',
-      perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
-      fare: { lower: 19.12, median: 23.9, upper: 28.67 },
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The hint; its values are `null` if there is none.', answer, {
+    carType: 'regular',
+    distanceKm: 5.31,
+    basis: 'sample',
+    perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
+    fare: { lower: 19.12, median: 23.9, upper: 28.67 },
+  }),
   errors: [],
   route: ({ service, findCaller }) =>
-    list(fareHint, {
+    inSteps(fareHint, {
       authenticate: findCaller,
       validate: (ctx, { mode }) => {
         const asked = queryOf(query, ctx);

@@ -1,4 +1,5 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { shownNotes } from '../../shared/rides/driver-notes.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import { driverMessages, lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
@@ -36,29 +37,24 @@ const answer = objectSchema(
 type ShownRide = ReadRide & Pick<Ride, 'pinCode' | 'driverNotes'> & { now: Date };
 
 /** Contract, section 4.2. */
-export const retrieveRide: PartnerOperation<'GET'> = {
+export const retrieveRide: PartnerOperation = {
   id: 'retrieveRide',
   method: 'GET',
   path: '/rides/:rideId',
   summary: 'Retrieve a ride',
   description: 'Shows the current state of a ride. You may poll it.',
   tag: 'rides',
-  answer: {
-    status: 200,
-    description: 'The ride.',
-    schema: answer,
-    example: {
-      ...exampleRide,
-      liveLocation: { lat: 40.7531, lng: -73.9812, heading: 326.4, status: 'driver_arriving', at: 1_795_269_606_402 },
-      testMode: true,
-    } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The ride.', answer, {
+    ...exampleRide,
+    liveLocation: { lat: 40.7531, lng: -73.9812, heading: 326.4, status: 'driver_arriving', at: 1_795_269_606_402 },
+    testMode: true,
+  }),
   errors: ['ride_not_found'],
   route({ service }) {
     // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
     const projection = { ...readFields, pinCode: 1, driverNotes: 1, now: '$$NOW', reported: { $first: '$reported' } };
     const findRide = authenticateForRide<ShownRide>(service, projection, lookUpReported);
-    return get(retrieveRide, {
+    return get({
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
       present: (ride): Shape<typeof answer> => {
         const now = ride.now.getTime();

@@ -1,8 +1,9 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { answerOf } from '../../shared/base/operation.ts';
 import { dayMs, startOfDay } from '../../shared/usage/days.ts';
 import { keyUsage } from '../../shared/usage/key-statements.ts';
-import { list } from '../http/route.ts';
+import { inSteps } from '../http/route.ts';
 import { queryOf, validate } from '../http/validate.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 
@@ -59,7 +60,7 @@ function periodOf({ from, to }: { from?: string; to?: string }, nowMs: number): 
 }
 
 /** Contract, section 10.15. */
-export const retrieveUsage: PartnerOperation<'GET'> = {
+export const retrieveUsage: PartnerOperation = {
   id: 'retrieveUsage',
   method: 'GET',
   path: '/usage',
@@ -68,15 +69,10 @@ export const retrieveUsage: PartnerOperation<'GET'> = {
     'Counts the rides that were created with this key on each day. A ride that replaces another one does not count.',
   tag: 'billing',
   query: usageQuery,
-  answer: {
-    status: 200,
-    description: 'The rides by day.',
-    schema: usageDays,
-    example: { rides: 12, days: [{ day: '2026-11-05', rides: 12 }] } satisfies Shape<typeof usageDays>,
-  },
+  answer: answerOf(200, 'The rides by day.', usageDays, { rides: 12, days: [{ day: '2026-11-05', rides: 12 }] }),
   errors: [],
   route: ({ service, findCaller }) =>
-    list(retrieveUsage, {
+    inSteps(retrieveUsage, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, ...periodOf(queryOf(usageQuery, ctx), service.now()) }),
       act: ({ key, from, to }) => keyUsage(key, from, to),

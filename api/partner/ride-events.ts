@@ -1,12 +1,16 @@
 import Joi from 'joi';
+import { AppError } from '../../shared/base/errors.ts';
+import { eventId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
+import { answerOf } from '../../shared/base/operation.ts';
+import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { resendsOfRide } from '../../shared/webhooks/attempts.ts';
-import { list } from '../http/route.ts';
+import { redeliver } from '../../shared/webhooks/redeliver.ts';
+import { inSteps, paramOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { authenticateForRide } from './authenticate.ts';
+import { authenticateForRide, originOf } from './authenticate.ts';
 import {
   attemptIdSchema,
   exampleEvent,
@@ -18,7 +22,7 @@ import {
   waitSeconds,
 } from './event-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
-import { exampleRideId } from './request-fields.ts';
+import { exampleRideId, success } from './request-fields.ts';
 
 const query = Joi.object<{ after: number; waitSeconds: number }>({
   after: Joi.number().integer().min(0).empty('').default(0).description('Only events with a higher `seq`.'),
@@ -49,7 +53,7 @@ const exampleResend: Shape<typeof resendSchema> = {
 };
 
 /** Contract, section 10.3. */
-export const listRideEvents: PartnerOperation<'GET'> = {
+export const listRideEvents: PartnerOperation = {
   id: 'listRideEvents',
   method: 'GET',
   path: '/rides/:rideId/events',
@@ -58,16 +62,15 @@ export const listRideEvents: PartnerOperation<'GET'> = {
     'Lists the events of a ride, ordered by `seq`. The same events are sent to your webhook URL; reading does not remove them.',
   tag: 'feed',
   query,
-  answer: {
-    status: 200,
-    description: 'The events; there may be none.',
-    schema: answer,
-    example: { rideId: exampleRideId, events: [exampleEvent], resends: [exampleResend] } satisfies Shape<typeof answer>,
-  },
+  answer: answerOf(200, 'The events; there may be none.', answer, {
+    rideId: exampleRideId,
+    events: [exampleEvent],
+    resends: [exampleResend],
+  }),
   errors: ['ride_not_found', 'too_many_waiting'],
   route({ service, polls }) {
     const findRide = authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields);
-    return list(listRideEvents, {
+    return inSteps(listRideEvents, {
       authenticate: findRide,
       validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
       async act({ ctx, ride: { _id: rideId, keyId, accountId, events }, after, waitSeconds }) {
@@ -94,3 +97,57 @@ export const listRideEvents: PartnerOperation<'GET'> = {
     });
   },
 };
+
+const eventResent = objectSchema(
+  { success, rideId, eventId: eventIdSchema, sequence, attemptId: attemptIdSchema },
+  { title: 'EventResent' },
+);
+
+const resentFields = { keyId: 1, accountId: 1 } as const;
+
+/** Contract, section 10.13. */
+export const resendEvent: PartnerOperation = {
+  id: 'resendEvent',
+  method: 'POST',
+  path: '/rides/:rideId/events/:sequence/resend',
+  summary: 'Resend an event',
+  description:
+    'Sends an event to your webhook URL again, with the same body and id, a new signature and `X-Service-Redelivery: true`. At most 10 events of a key are resent in a second; further ones wait. While a resend of the event waits or is being made, another request for it changes nothing.\n\nThe answer does not wait for the delivery: the `resends` of [the ride’s events](https://rides.example/docs/reference/list-ride-events) show its result. A body is ignored.',
+  tag: 'feed',
+  answer: answerOf(200, 'The event is resent.', eventResent, {
+    success: true,
+    rideId: exampleRideId,
+    eventId: eventIdSchema.examples[0],
+    sequence: 2,
+    attemptId: attemptIdSchema.examples[0],
+  }),
+  errors: ['ride_not_found', 'event_not_found', 'not_sent_yet', 'no_webhook_url', 'body_erased'],
+  route: ({ service }) =>
+    inSteps(resendEvent, {
+      authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof resentFields>>(service, resentFields),
+      validate: (ctx, { _id, accountId }) => ({
+        event: { rideId: _id, seq: sequenceOf(paramOf(ctx, 'sequence')) },
+        requester: { accountId, requestId: originOf(ctx).requestId, isSpaced: true } as const,
+      }),
+      async act({ event, requester }) {
+        const attemptId = await redeliver(service, event, requester).catch((error) => {
+          // The ride was found, so the event was not.
+          throw error instanceof AppError && error.code === 'not_found' ? new AppError('event_not_found') : error;
+        });
+        return { ...event, attemptId };
+      },
+      present: ({ rideId, seq, attemptId }): Shape<typeof eventResent> => ({
+        success: true,
+        rideId,
+        eventId: eventId(rideId, seq),
+        sequence: seq,
+        attemptId,
+      }),
+    }),
+};
+
+/** The number in the path. Any other text is no number of an event. */
+function sequenceOf(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new AppError('event_not_found');
+  return Number(text);
+}

@@ -1,11 +1,11 @@
+import type Joi from 'joi';
 import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { validStatuses } from '../../shared/base/operation.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { bodyText } from '../http/body.ts';
 import { lostNames } from '../http/json-names.ts';
-import type { Route } from '../http/route.ts';
-import type { RequestContext } from '../part.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import { listIgnoredParameters } from './ignored-fields.ts';
 
 /** The warnings that a response to a test key can have: code and meaning. Codes are never renamed. */
@@ -48,11 +48,11 @@ export function warnOfFare(ctx: RequestContext, fare: number): void {
 }
 
 /**
- * Wraps a route so that its responses name the query's unknown parameters in `X-Service-Ignored-Fields`, and responses to
+ * Wraps a route with this query so that its responses name the unknown parameters in `X-Service-Ignored-Fields`, and responses to
  * test keys list the request's warnings in `X-Service-Warnings`. The response to an invalid request (400) has neither.
  */
-export function withWarnings({ operation, handle }: Route): Route {
-  const known: object = operation.query?.describe().keys ?? {};
+export function withWarnings(query: Joi.ObjectSchema | undefined, handle: Middleware): Middleware {
+  const known: object = query?.describe().keys ?? {};
 
   function setHeader(ctx: RequestContext): void {
     const unknown = Object.keys(ctx.query).filter((parameter) => !Object.hasOwn(known, parameter));
@@ -63,16 +63,13 @@ export function withWarnings({ operation, handle }: Route): Route {
     if (ctx.state.warnings) ctx.set('X-Service-Warnings', [...ctx.state.warnings].join(', '));
   }
 
-  return {
-    operation,
-    async handle(ctx, next) {
-      try {
-        await handle(ctx, next);
-        setHeader(ctx);
-      } catch (error) {
-        if (error instanceof AppError && validStatuses.has(error.status)) setHeader(ctx);
-        throw error;
-      }
-    },
+  return async (ctx, next) => {
+    try {
+      await handle(ctx, next);
+      setHeader(ctx);
+    } catch (error) {
+      if (error instanceof AppError && validStatuses.has(error.status)) setHeader(ctx);
+      throw error;
+    }
   };
 }

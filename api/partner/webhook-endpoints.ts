@@ -5,7 +5,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { newEndpointId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
-import { bodySchema } from '../../shared/base/operation.ts';
+import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { contractEvents, type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
@@ -13,16 +13,18 @@ import { type Endpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
 import { addEndpoint, deleteEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import { endpointId } from '../../shared/rides/public-schemas.ts';
 import { clientAddress } from '../http/forwarded.ts';
-import { list, paramOf, post, remove } from '../http/route.ts';
+import { inSteps, paramOf } from '../http/route.ts';
+import { choice } from '../rides/field-types.ts';
 import { targetUrl } from '../rides/new-ride.ts';
 import { bodyOf } from './ignored-fields.ts';
 import type { PartnerOperation } from './partner-operation.ts';
 import { success } from './request-fields.ts';
 
 const url = { type: 'string', description: 'The URL to which the events are sent.' } as const;
+const sentEvent = { title: 'SentEvent', type: 'string', enum: sentEvents } as const;
 const events = {
   type: 'array',
-  items: { title: 'SentEvent', type: 'string', enum: sentEvents },
+  items: sentEvent,
   description: 'The events that are sent to it.',
 } as const;
 const enabled = { type: 'boolean', description: '`false` while it is turned off in the dashboard.' } as const;
@@ -65,22 +67,17 @@ const exampleEndpoint: Shape<typeof shownEndpoint> = {
 };
 
 /** Contract, section 10.22. */
-export const listWebhookEndpoints: PartnerOperation<'GET'> = {
+export const listWebhookEndpoints: PartnerOperation = {
   id: 'listWebhookEndpoints',
   method: 'GET',
   path: '/webhook-endpoints',
   summary: 'List your webhook endpoints',
   description: 'Lists the URLs to which events of this key are sent.',
   tag: 'endpoints',
-  answer: {
-    status: 200,
-    description: 'The endpoints.',
-    schema: listed,
-    example: { endpoints: [exampleDefault, exampleEndpoint] } satisfies Shape<typeof listed>,
-  },
+  answer: answerOf(200, 'The endpoints.', listed, { endpoints: [exampleDefault, exampleEndpoint] }),
   errors: [],
   route: ({ findCaller }) =>
-    list(listWebhookEndpoints, {
+    inSteps(listWebhookEndpoints, {
       authenticate: findCaller,
       validate: (_ctx, { keyId }) => keyId,
       async act(keyId) {
@@ -99,7 +96,7 @@ const newEndpoint = (config: Pick<Config, 'environment' | 'webhookLocalTargets'>
   bodySchema<{ url: string; events: SentEvent[] }>('NewWebhookEndpoint', {
     url: targetUrl(config).empty().required().description('Where to send the events. HTTPS, to a public address.'),
     events: Joi.array()
-      .items(Joi.valid(...sentEvents).meta({ openapi: { title: 'SentEvent' } }))
+      .items(choice(sentEvent))
       .unique()
       .empty(null)
       .default([...contractEvents])
@@ -119,7 +116,7 @@ const added = objectSchema(
 );
 
 /** Contract, section 10.22. */
-export const addWebhookEndpoint: PartnerOperation<'POST'> = {
+export const addWebhookEndpoint: PartnerOperation = {
   id: 'addWebhookEndpoint',
   method: 'POST',
   path: '/webhook-endpoints',
@@ -132,20 +129,15 @@ export const addWebhookEndpoint: PartnerOperation<'POST'> = {
     schema: newEndpoint({ environment: 'production', webhookLocalTargets: [] }),
     examples: { 'A second receiver': { url: exampleEndpoint.url, events: exampleEndpoint.events } },
   },
-  answer: {
-    status: 201,
-    description: 'The endpoint is added.',
-    schema: added,
-    example: {
-      success: true,
-      ...exampleEndpoint,
-      signingSecret: 'whsec_example0000000000000000000000',
-    } satisfies Shape<typeof added>,
-  },
+  answer: answerOf(201, 'The endpoint is added.', added, {
+    success: true,
+    ...exampleEndpoint,
+    signingSecret: 'whsec_example0000000000000000000000',
+  }),
   errors: ['endpoints_full', 'payload_too_large'],
   route({ service, findCaller }) {
     const body = bodyOf(newEndpoint(service.config));
-    return post(addWebhookEndpoint, {
+    return inSteps(addWebhookEndpoint, {
       authenticate: findCaller,
       validate: async (ctx, { keyId, accountId }) => ({
         ...(await body(ctx)),
@@ -175,7 +167,7 @@ export const addWebhookEndpoint: PartnerOperation<'POST'> = {
 const deleted = objectSchema({ success, endpointId }, { title: 'WebhookEndpointDeleted' });
 
 /** Contract, section 10.22. */
-export const deleteWebhookEndpoint: PartnerOperation<'DELETE'> = {
+export const deleteWebhookEndpoint: PartnerOperation = {
   id: 'deleteWebhookEndpoint',
   method: 'DELETE',
   path: '/webhook-endpoints/:endpointId',
@@ -183,15 +175,10 @@ export const deleteWebhookEndpoint: PartnerOperation<'DELETE'> = {
   description:
     'Deletes an endpoint and its secret. After the answer, nothing is sent to it; what still waits is recorded as failed. The default URL is changed in the dashboard.',
   tag: 'endpoints',
-  answer: {
-    status: 200,
-    description: 'The endpoint is deleted.',
-    schema: deleted,
-    example: { success: true, endpointId: endpointId.examples[0] } satisfies Shape<typeof deleted>,
-  },
+  answer: answerOf(200, 'The endpoint is deleted.', deleted, { success: true, endpointId: endpointId.examples[0] }),
   errors: ['endpoint_not_found'],
   route: ({ service, findCaller }) =>
-    remove(deleteWebhookEndpoint, {
+    inSteps(deleteWebhookEndpoint, {
       authenticate: findCaller,
       validate: (ctx, { keyId, accountId }) => ({
         owned: { endpointId: paramOf(ctx, 'endpointId'), keyId, accountId },

@@ -14,10 +14,7 @@ export interface LimitWindow {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/**
- * The windows of a key: the contract's (section 8), or those of the limit that the operator has set for this key. The
- * longest window must be last.
- */
+/** The windows of a key, the longest last: the contract's (section 8), or those of the key's own limit. */
 export function keyWindows(ownLimit?: CreationLimit): readonly LimitWindow[] {
   const { perMinute, perHour } = ownLimit ?? contractLimit;
   const which = ownLimit ? 'this key' : 'each key';

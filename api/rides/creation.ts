@@ -20,12 +20,10 @@ import {
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';
-import { assertPickupTime } from './pickup-time.ts';
+import { assertPickupTime } from './new-ride.ts';
 import { refuseFirst } from './refuse-first.ts';
 
-/**
- * The steps of a creation after its validation. The partner API, the dashboard's console and its desk share them and their limit.
- */
+/** The steps of a creation after its validation. The partner API, the console and the desk share their limit. */
 export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
 
 /** Creates rides in this process (contract, sections 4.1 and 8). */
@@ -106,10 +104,7 @@ const combineCharges = (one: Charge, other: Charge): Charge => ({
   },
 });
 
-/**
- * Refunds the charge once it is certain that the ride was not created. With an Idempotency-Key it is never refunded,
- * because retries share the charge.
- */
+/** Refunds the charge once it is certain that no ride was created, unless retries share the charge. */
 async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
   if (input.idempotencyKey === undefined && !(await error.wasCreated())) await charged.refund();
 }

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { maxPrice } from '../../shared/base/terms.ts';
 
@@ -38,6 +39,9 @@ export const unixTime = Joi.number()
     ...Object.fromEntries(['base', 'integer', 'unsafe'].map((rule) => [`number.${rule}`, notMilliseconds])),
     'time.seconds': `${notMilliseconds}: this value is in seconds`,
   });
+
+/** One of the values of a JSON Schema with `enum`. */
+export const choice = ({ title, enum: values = [] }: JsonSchema) => Joi.valid(...values).meta({ openapi: { title } });
 
 /** A fare or a price in US dollars. The limit keeps sums of them exact to the cent. */
 export const money = Joi.number().greater(0).max(maxPrice);

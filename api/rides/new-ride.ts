@@ -1,28 +1,26 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { canBeTexted } from '../../shared/base/e164.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
-import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { carTypes } from '../../shared/base/terms.ts';
+import { bodySchema } from '../../shared/base/operation.ts';
+import { pick } from '../../shared/base/pick.ts';
 import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
-import {
-  type AutoAccept,
-  type ChangedTerms,
-  type Location,
-  type RideRequest,
-  rideTypes,
-} from '../../shared/rides/ride-types.ts';
+import { earliestMs } from '../../shared/rides/opening.ts';
+import { carType, rideType } from '../../shared/rides/public-schemas.ts';
+import type { AutoAccept, ChangedTerms, Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';
-import { etaMinutes, money, reference, referenceText, text, textUpTo } from './field-types.ts';
-import { pickupTime } from './pickup-time.ts';
+import { choice, etaMinutes, money, reference, referenceText, text, textUpTo, unixTime } from './field-types.ts';
 
 const location = Joi.object<Location>({
   lat: latitude,
   lng: longitude,
   address: text.description('Shown to the driver.'),
 });
+
+const passengerCount = Joi.number().integer().min(1).max(7).empty(null);
 
 const metadataName = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 const metadata = Joi.object()
@@ -114,7 +112,8 @@ const ownSchemas = {
   reference,
   metadata,
   autoAccept,
-  pickupAt: pickupTime,
+  // Its distance from now is checked later (`assertPickupTime`).
+  pickupAt: unixTime.empty(null),
 };
 
 /** The optional fields that their rows describe completely. */
@@ -131,8 +130,6 @@ function plainSchema(name: FieldName): Joi.Schema {
   throw new Error(`${name} needs a schema of its own`);
 }
 
-const choice = ({ title, enum: values = [] }: JsonSchema) => Joi.valid(...values).meta({ openapi: { title } });
-
 const plainSchemas = Object.fromEntries(plainNames.map((name) => [name, plainSchema(name)]));
 
 const described = (schemas: Partial<Record<FieldName, Joi.Schema>>): Joi.SchemaMap =>
@@ -142,36 +139,38 @@ const described = (schemas: Partial<Record<FieldName, Joi.Schema>>): Joi.SchemaM
 
 /** The body of a creation (contract, section 4.1). Other fields are ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
-  return Joi.object({
+  return bodySchema<GivenRequest>('NewRide', {
     pickup: location.required().description('The start of the ride.'),
     destination: location.required().description('The end of the ride; may equal the pickup.'),
     fare: money.required().description('The price that you offer, in USD. Drivers accept it or ask for more.'),
-    carType: Joi.valid(...carTypes)
-      .empty(null)
-      .default('regular')
-      .meta({ openapi: { title: 'CarType' } })
-      .description('The kind of car.'),
-    rideType: Joi.valid(...rideTypes)
-      .empty(null)
-      .default('standard')
-      .meta({ openapi: { title: 'RideType' } })
-      .description('Within a city, or between cities.'),
-    passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('Number of passengers.'),
+    carType: choice(carType).empty(null).default('regular').description(carType.description),
+    rideType: choice(rideType).empty(null).default('standard').description(rideType.description),
+    passengerCount: passengerCount.default(1).description('Number of passengers.'),
     distanceKm: Joi.number()
       .min(0)
       .empty(null)
       .description('Length of the trip. Default: the great-circle distance, rounded to two decimals.'),
     ...described({ ...ownSchemas, ...plainSchemas, webhookUrl: targetUrl(config) }),
   })
-    .required()
     .custom((given: GivenRequest, helpers) =>
       given.notify?.passenger && !canBeTexted(given.passenger?.phone)
         ? helpers.error('passenger.phone', {}, helpers.state.localize?.(['passenger', 'phone']))
         : given,
     )
-    .meta({ openapi: { title: 'NewRide' } })
-    .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') })
-    .label('The request body');
+    .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') });
+}
+
+const latestMs = 30 * 24 * 3_600_000;
+
+/**
+ * Throws a 400 if the pickup is not 15 minutes to 30 days after `now` (Unix ms). Call it only for a new ride: a repeat
+ * of an earlier request gets its answer even if the time has passed.
+ */
+export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
+  const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
+  if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
+  const message = 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds';
+  throw new AppError('invalid_request', { message, faults: [{ field: 'pickupAt', code: 'out_of_range', message }] });
 }
 
 /** The body of a change: each field as in a creation, but none is required and none has a default. */
@@ -185,25 +184,17 @@ export function changedTermsSchema(config: Pick<Config, 'environment' | 'webhook
       .allow('')
       .meta({ openapi: { pattern: '^(https://|$)' } }),
   };
-  return Joi.object({
+  return bodySchema<Partial<GivenRequest>>('ChangedTerms', {
     destination: location.empty(null).description('The new end of the ride, while it is `bidding`.'),
-    passengerCount: Joi.number()
-      .integer()
-      .min(1)
-      .max(7)
-      .empty(null)
-      .description('Number of passengers, while it is `bidding`.'),
+    passengerCount: passengerCount.description('Number of passengers, while it is `bidding`.'),
     ...described(Object.fromEntries(changeable.map((name) => [name, schemas[name]]))),
-  })
-    .required()
-    .meta({ openapi: { title: 'ChangedTerms' } })
-    .label('The request body');
+  });
 }
 
 /** The terms that a body which `changedTermsSchema` has validated changes. */
 export const changedTerms = (given: Partial<GivenRequest>): ChangedTerms => ({
   ...(given.destination && { destination: toLocation(given.destination) }),
-  ...(given.passengerCount !== undefined && { passengerCount: given.passengerCount }),
+  ...pick(given, 'passengerCount'),
   ...(given.needs && { needs: [] }),
   ...optionalFields(given),
 });
@@ -219,10 +210,7 @@ export function rideRequest(given: GivenRequest): RideRequest {
   return {
     pickup: toLocation(pickup),
     destination: toLocation(destination),
-    fare: given.fare,
-    carType: given.carType,
-    rideType: given.rideType,
-    passengerCount: given.passengerCount,
+    ...pick(given, 'fare', 'carType', 'rideType', 'passengerCount'),
     distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
     ...optionalFields(given),
   };
@@ -230,18 +218,15 @@ export function rideRequest(given: GivenRequest): RideRequest {
 
 /** The optional fields in their fixed order. */
 function optionalFields(given: Partial<GivenRequest>): GivenFields {
-  const { passenger, notify, notes, webhookUrl, metadata, autoAccept } = given;
+  const { passenger, notify, metadata, autoAccept, pickupAt } = given;
   return {
-    ...(notes !== undefined && { notes }),
-    ...(passenger && {
-      passenger: omitUndefined({ name: passenger.name, phone: passenger.phone, locale: passenger.locale }),
-    }),
+    ...pick(given, 'notes'),
+    ...(passenger && { passenger: toPerson(passenger) }),
     ...(notify && { notify: toNotify(notify) }),
-    ...(webhookUrl !== undefined && { webhookUrl }),
-    ...(given.reference !== undefined && { reference: given.reference }),
-    ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
-    ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
-    ...(given.pickupAt !== undefined && { pickupAt: new Date(given.pickupAt) }),
+    ...pick(given, 'webhookUrl', 'reference'),
+    ...(metadata && { metadata: pick(metadata, ...Object.keys(metadata).sort()) }),
+    ...(autoAccept && { autoAccept: pick(autoAccept, 'maxPrice', 'maxEtaMinutes', 'waitSeconds') }),
+    ...(pickupAt !== undefined && { pickupAt: new Date(pickupAt) }),
     ...plainFields(given),
   };
 }
@@ -255,24 +240,16 @@ const plainFields = (given: Partial<GivenRequest>): GivenFields =>
     }),
   );
 
-const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
-
 /** Two requests with the same list in another order are the same request. */
 const inFixedOrder = (name: FieldName, list: readonly unknown[]) =>
   rowOf(name).schema.items?.enum?.filter((each) => list.includes(each));
 
-const toLimits = ({ maxPrice, maxEtaMinutes, waitSeconds }: AutoAccept) =>
-  omitUndefined({ maxPrice, maxEtaMinutes, waitSeconds });
+const toNotify = ({ contacts, ...notify }: NonNullable<GivenFields['notify']>) => ({
+  ...pick(notify, 'passenger'),
+  ...(contacts && { contacts: contacts.map(toPerson) }),
+});
 
-const toNotify = ({ passenger, contacts }: NonNullable<GivenFields['notify']>) =>
-  omitUndefined({
-    passenger,
-    contacts: contacts?.map((each) => omitUndefined({ name: each.name, phone: each.phone, locale: each.locale })),
-  });
+const toPerson = <Person extends NonNullable<GivenFields['passenger']>>(person: Person) =>
+  pick(person, 'name', 'phone', 'locale');
 
-const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
-
-/** Removes undefined fields, which BSON would store as null. */
-function omitUndefined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-}
+const toLocation = (location: Location) => pick(location, 'lat', 'lng', 'address');

@@ -13,10 +13,7 @@ interface Follower {
 }
 
 interface FollowedDrivers {
-  /**
-   * Sends the driver's events now and whenever they change. Ends the stream when the key that opened it is no longer
-   * valid.
-   */
+  /** Sends the driver's events now and at every change. Ends the stream once its key is no longer valid. */
   follow(driverId: string, keyHash: string, stream: Stream): void;
   close(): void;
 }

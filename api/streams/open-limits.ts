@@ -2,19 +2,14 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
-/**
- * A client that may hold at most `most` streams or requests open. `kind` is the word for the client in the error
- * message, e.g. "key".
- */
+/** A client that may hold at most `most` open. `kind` is the word for it in the error message, e.g. "key". */
 interface LimitedClient {
   id: string;
   kind: string;
   most: number;
 }
 
-/**
- * Limits the streams or waiting requests that this process holds open to `all` in total, and to a number per client.
- */
+/** Limits what this process holds open, streams or waiting requests: to `all`, and to a number per client. */
 export function openLimits(code: LimitCode, all: number) {
   const counts = new Map<string, number>();
   let total = 0;
@@ -29,10 +24,7 @@ export function openLimits(code: LimitCode, all: number) {
   }
 
   return {
-    /**
-     * Adds one to the count of each client, or throws `code` if a limit is reached. Call the returned function once,
-     * when the stream or request ends.
-     */
+    /** Counts one more for each client, or throws `code`. Call the returned function once, when it ends. */
     enter(clients: readonly LimitedClient[]): () => void {
       for (const { id, kind, most } of clients) {
         if ((counts.get(id) ?? 0) >= most) throw tooMany(code, `at most ${most} for each ${kind}`);

@@ -8,9 +8,7 @@ interface SessionStreams {
   close(): void;
 }
 
-/**
- * Ends streams when the sessions that opened them end. `findActive` returns the tokens whose sessions have not ended.
- */
+/** Ends streams with their sessions. `findActive` returns the tokens whose sessions have not ended. */
 export function endWithSessions(
   { log, now }: Pick<Context, 'log' | 'now'>,
   findActive: (tokens: readonly string[], nowMs: number) => Promise<Set<string>>,

@@ -108,9 +108,7 @@ function begin(ctx: RequestContext): void {
   ctx.res.flushHeaders();
 }
 
-/**
- * If the client reset the connection before the stream began, `close` has already been emitted and does not fire again.
- */
+/** If the client reset the connection before the stream began, `close` does not fire again. */
 function onceClosed(response: ServerResponse, listener: () => void): void {
   if (response.closed) setImmediate(listener);
   else response.once('close', listener);

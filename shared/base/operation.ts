@@ -1,14 +1,14 @@
 import Joi from 'joi';
 import type { ErrorCode } from './errors.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema, Shape } from './json-schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An operation of an API, as the documentation describes it. Every API route needs one. */
-export interface Operation<M extends Method = Method> {
+export interface Operation {
   /** `operationId` in the OpenAPI document, and the name in generated clients. */
   id: string;
-  method: M;
+  method: Method;
   /**
    * The path, relative to the base of the API. Each parameter, such as `:rideId`, must be in `pathParameters`
    * (web/docs/openapi.ts).
@@ -59,3 +59,11 @@ type Tag = keyof typeof tags;
 /** The schema of a request's body, a JSON object. `title` names it in the OpenAPI document. */
 export const bodySchema = <T>(title: string, fields: Joi.SchemaMap<T>): Joi.ObjectSchema<T> =>
   Joi.object<T>(fields).required().meta({ openapi: { title } }).label('The request body');
+
+/** An answer with a body. The compiler checks the example against the schema. */
+export const answerOf = <Schema extends JsonSchema>(
+  status: 200 | 201,
+  description: string,
+  schema: Schema,
+  example: Shape<Schema> & object,
+): Operation['answer'] => ({ status, description, schema, example });

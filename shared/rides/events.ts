@@ -1,4 +1,5 @@
 import type { Shape } from '../base/json-schema.ts';
+import { pick } from '../base/pick.ts';
 import type { EventName, SentEvent } from '../base/terms.ts';
 import type { EventBody } from './event-schemas.ts';
 import { type FieldIn, fieldsIn, type GivenFields, shownFields } from './fields.ts';
@@ -110,19 +111,13 @@ function rideStatus({ ride, trackUrl, at, eventId, sequence }: NewEvent): EventB
     // A ride starts as `bidding`, without an event. So no event has that status.
     status: ride.status as Exclude<RideState['status'], 'bidding'>,
     fare: ride.fare,
-    driver: ride.driver ? eventDriver(ride.driver) : null,
+    driver: ride.driver ? pick(ride.driver, 'name', 'phone', 'plate', 'vehicle') : null,
     trackUrl,
     at,
-    ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
-    ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
-    ...(ride.cancelReason && { cancelReason: ride.cancelReason }),
+    ...pick(ride, 'agreedPrice', 'cancelledBy', 'cancelReason'),
     // The event is sent once the successor exists (rebid.ts).
     ...(ride.nextRideId && { replacedBy: ride.nextRideId }),
     ...partnerFields('event', ride),
     ...{ eventId, sequence },
   };
-}
-
-function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
-  return { name, phone, plate, vehicle };
 }

@@ -3,7 +3,8 @@ import { addJob, type PoolName } from '../base/queues.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
 /** An attempt that is not done yet: a redelivery, a test event, or an event for a further endpoint. */
-export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'>;
+export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'> &
+  Partial<Pick<AttemptRecord, 'kind'>>;
 
 /**
  * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
@@ -13,11 +14,12 @@ export const resendIntervalMs = 111;
 
 /**
  * Adds the job of a resend. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not accept
- * the job; the sweeper then adds it later.
+ * the job; the sweeper then adds it later. An event for a further endpoint is due at once: its `dueAt` is the time of the
+ * event, which is ahead after MongoDB's clock was set back.
  */
 export async function enqueueAttempt(
   ctx: Context,
-  { _id, keyId, endpointId, dueAt }: PendingAttempt,
+  { _id, keyId, endpointId, kind, dueAt }: PendingAttempt,
   pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
   { evenIfActive = false } = {},
 ): Promise<boolean> {
@@ -25,7 +27,7 @@ export async function enqueueAttempt(
     id: attemptJobId(_id),
     name: `attempt ${_id}`,
     data: { attemptId: _id, keyId, ...(endpointId && { endpointId }) },
-    dueAt,
+    ...(kind !== 'event' && { dueAt }),
     evenIfActive,
   });
 }
@@ -46,7 +48,11 @@ export async function nextRedeliveries(rideIds: readonly string[]): Promise<Map<
   if (rideIds.length === 0) return next;
   const order = { rideId: 1, dueAt: 1, _id: 1 } as const;
   const filter = { rideId: { $in: [...rideIds] }, dueAt: { $exists: true } };
-  const options = { projection: { rideId: 1, keyId: 1, endpointId: 1, dueAt: 1 }, sort: order, hint: order } as const;
+  const options = {
+    projection: { rideId: 1, keyId: 1, endpointId: 1, kind: 1, dueAt: 1 },
+    sort: order,
+    hint: order,
+  } as const;
   for await (const pending of attempts.find<PendingAttempt & { rideId: string }>(filter, options)) {
     if (!next.has(laneOf(pending))) next.set(laneOf(pending), pending);
   }

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { committedReads } from '../base/mongo/durability.ts';
+import { pick } from '../base/pick.ts';
 import type { EventName, Mode } from '../base/terms.ts';
 import type { MessageRow } from '../messages/message-row.ts';
 import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
@@ -238,15 +239,15 @@ type RedeliveryEntry = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'rea
 export async function rideHistory(rideId: string): Promise<RideHistory> {
   const ride = await rides.findOne({ _id: rideId }, committedReads());
   if (!ride) throw new AppError('ride_not_found');
-  const { keyId, accountId, mode, status, createdAt, fare, agreedPrice, driver, cancelledBy, erasedAt, timers } = ride;
-  const [attempts, messages] = await Promise.all([attemptsOfRide(rideId, { accountId }), messagesOfRide(rideId)]);
+  const [attempts, messages] = await Promise.all([
+    attemptsOfRide(rideId, pick(ride, 'accountId')),
+    messagesOfRide(rideId),
+  ]);
   return {
-    ...{ rideId, keyId, accountId, mode, status, createdAt, fare },
-    ...(agreedPrice !== undefined && { agreedPrice }),
-    ...(driver && { driverId: driver.driverId }),
-    ...(cancelledBy && { cancelledBy }),
-    ...(erasedAt && { erasedAt }),
-    timers,
+    rideId,
+    ...pick(ride, 'keyId', 'accountId', 'mode', 'status', 'createdAt', 'fare', 'agreedPrice'),
+    ...(ride.driver && { driverId: ride.driver.driverId }),
+    ...pick(ride, 'cancelledBy', 'erasedAt', 'timers'),
     events: eventEntries(ride, [], 0).map(historyEvent),
     redeliveries: attempts
       .filter(({ kind, endpointId }) => kind === 'redelivery' || endpointId)

@@ -57,17 +57,21 @@ async function tell(ctx: Context, key: OwingKey): Promise<void> {
     if (recovered.isTold || report) {
       await mailTeam(ctx, key, `recovered since ${recovered.since.getTime()}`, recoveryMail(ctx, key, recovered));
     }
-    await keys.updateOne(
-      { _id, 'recovered.since': recovered.since },
-      { $unset: { recovered: '' }, ...(report && { $set: { outageMailsAt: report.outageMailsAt } }) },
-    );
+    const isNoted = { $eq: ['$recovered.since', recovered.since] };
+    const change = { recovered: { $cond: [isNoted, '$$REMOVE', '$recovered'] } };
+    await keys.updateOne({ _id }, [{ $set: { ...change, ...(report && { outageMailsAt: report.outageMailsAt }) } }]);
   } else if (failing) {
     const report = await reportOutage(ctx, key, failing);
     if (!report) return;
     const { mailIds, outageMailsAt } = report;
-    const told = { 'failing.isTold': true, 'failing.mailIds': mailIds, outageMailsAt };
-    // If the outage has ended in the meantime, it is in `recovered`, and the next turn finds its mails stored.
-    await keys.updateOne({ _id, 'failing.inRow': { $gte: failuresToReport } }, { $set: told });
+    // If the outage has ended in the meantime, it is in `recovered`. The next one begins later.
+    const told = (streak: 'failing' | 'recovered') => {
+      const since = `$${streak}.since`;
+      const isThis = { $and: [{ $gt: [since, null] }, { $lte: [since, failing.since] }] };
+      return { $cond: [isThis, { $mergeObjects: [`$${streak}`, { isTold: true, mailIds }] }, `$${streak}`] };
+    };
+    const change = { failing: told('failing'), recovered: told('recovered'), outageMailsAt };
+    await keys.updateOne({ _id }, [{ $set: change }]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { callUrl } from '../../base/call-url.ts';
+import { pick } from '../../base/pick.ts';
 import { shownNotes } from '../driver-notes.ts';
 import { fieldsIn, shownFields } from '../fields.ts';
 import { presentRoute } from '../position.ts';
@@ -12,22 +13,15 @@ export const presentOwnRide = ({ ride }: DriverRides): { ride: ShownRide | null 
 });
 
 function presentRide(ride: RideOfDriver): ShownRide {
-  const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
   const road = presentRoute(ride)?.road;
   return {
     rideId: ride._id,
     // `DriverRides.ride` always has a moving status, and so an accepted offer.
     status: ride.status as MovingStatus,
     statusAt: ride.statusAt.getTime(),
-    fare,
-    agreedPrice: agreedPrice as number,
-    carType,
-    rideType,
-    passengerCount,
-    distanceKm,
-    pickup,
-    destination,
-    ...(ride.eta && { eta: ride.eta }),
+    fare: ride.fare,
+    agreedPrice: ride.agreedPrice as number,
+    ...pick(ride, 'carType', 'rideType', 'passengerCount', 'distanceKm', 'pickup', 'destination', 'eta'),
     ...(road && ride.status !== 'arrived' && { road: road.line }),
     ...shownNotes(ride),
     ...shownFields(ride, fieldsIn('ownRide')),

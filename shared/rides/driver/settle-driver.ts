@@ -16,8 +16,8 @@ const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as cons
  * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and marks the driver as free
  * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume.
  *
- * A held ride of a restored backup stays as it is, and does not keep the driver from working. What a resumed driver has
- * to leave stays recorded until it is released, and the sweeper settles the driver again.
+ * A held ride of a restored backup stays as it is, and does not keep the driver from working. What a driver has to leave
+ * stays recorded until it is released, and the sweeper settles the driver again.
  *
  * Idempotent, and may run late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`.
  * Throws if MongoDB is unavailable.
@@ -38,9 +38,9 @@ export async function settleDriver(
 
     const offers = commitments.filter(({ offerId }) => offerId !== undefined);
     const { leavesSince, left = [] } = driver ?? {};
-    await end(ctx, isGone ? commitments : rideId ? offers : []);
+    const isEnded = await end(ctx, isGone ? commitments : rideId ? offers : []);
     const isLeft = await end(ctx, left);
-    if (leavesSince && isLeft) {
+    if (leavesSince && isEnded && isLeft) {
       const asRead = { _id: driverId, leavesSince, left: driver?.left ?? { $exists: false } };
       await drivers.updateOne(asRead, { $unset: { leavesSince: '', left: '' } });
     }

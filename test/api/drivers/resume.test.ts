@@ -34,13 +34,30 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     expect((await driver.get('/ride')).body.ride).to.include({ rideId, status: 'driver_arriving' });
   });
 
-  it('a held ride of a restored backup blocks no driver, and is ended after its release', async () => {
-    const { place, driver, rideId } = await askedDriver();
+  /** Creates a driver who is on a held ride of a restored backup. */
+  async function driverOnHeldRide() {
+    const asked = await askedDriver();
+    const { driver, rideId } = asked;
     expect((await accept(rideId, await offerBy(driver, rideId))).status).to.equal(200);
     const ride = await rides.findOne({ _id: rideId });
     await rides.replaceOne({ _id: rideId }, hold({ ...ride }, new Date()) as Ride);
+    return asked;
+  }
+
+  it('a held ride of a restored backup blocks no driver, and is ended after its release', async () => {
+    const { place, driver, rideId } = await driverOnHeldRide();
     await suspendAndResume(driver);
     expect((await driver.post('/me/online', place)).status).to.equal(200);
+    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+    await releaseRide(rideId);
+    await sweepOnce();
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
+  });
+
+  it('the held ride of a driver who stays suspended is ended after its release', async () => {
+    const { driver, rideId } = await driverOnHeldRide();
+    await suspendDriver(driver.driverId);
+    await sweepOnce();
     expect((await storedRide(rideId)).status).to.equal('driver_arriving');
     await releaseRide(rideId);
     await sweepOnce();

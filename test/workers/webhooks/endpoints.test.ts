@@ -80,6 +80,17 @@ describe('copies of events for further endpoints', () => {
     for (const copy of await copiesOf(rideId)) expect(copy).to.include({ kind: 'event', outcome: 'delivered' });
   });
 
+  it("a copy is due at once, even if MongoDB's clock was set back and its event is dated ahead", async () => {
+    const rideId = await rideOf(await keyWith(['offer.received']), 1);
+    await rides.updateOne({ _id: rideId }, { $set: { 'events.0.at': new Date(Date.now() + 3_600_000) } });
+    await deliver(ctx, rideId, 1);
+    const [copy] = await copiesOf(rideId);
+    expect((await jobFor(ctx, 'webhooks', { attemptId: copy?._id ?? '' }))?.opts.delay).to.equal(0);
+    await ctx.redis.flushall();
+    await sweep(ctx, { everything: true });
+    expect((await jobFor(ctx, 'webhooks', { attemptId: copy?._id ?? '' }))?.opts.delay).to.equal(0);
+  });
+
   it('a failed copy is not repeated, and delays neither the next event nor another endpoint', async () => {
     const key = await keyWith(['offer.received', 'ride.status'], ['offer.received', 'ride.status']);
     const rideId = await rideOf(key, 2);

@@ -269,6 +269,35 @@ describe('delivery health', () => {
       expect(await mailsTo(key.email)).to.have.length(2);
     });
 
+    /** Calls `happens` before the next mail is stored. */
+    const whileMailing = (happens: () => Promise<unknown>) =>
+      onceInsteadOf(mails, 'insertOne', async (...args) => {
+        await happens();
+        return Reflect.apply(mails.insertOne, mails, args);
+      });
+
+    it('an outage that begins while the one before it is mailed gets a mail of its own', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(5, refused));
+      whileMailing(() => note(key.keyId, delivered, ...outageAfter(1)));
+      for (let turns = 0; turns < 3; turns++) await mailTurn();
+      expect(await subjectsTo(key.email)).to.deep.equal([
+        'Webhooks of your key "Hotel desk" fail',
+        'Webhooks of your key "Hotel desk" work again',
+        'Webhooks of your key "Hotel desk" fail',
+      ]);
+    });
+
+    it('an outage counts for the limit even if another one ends while it is mailed', async () => {
+      const key = await keyOf();
+      for (let outages = 0; outages < 5; outages++) {
+        await note(key.keyId, ...outageAfter(2 * outages), delivered);
+        if (outages < 4) whileMailing(() => note(key.keyId, ...outageAfter(2 * outages + 1), delivered));
+        await mailTurn();
+      }
+      expect(await mailsTo(key.email)).to.have.length(8);
+    });
+
     it('the mail has the name of the key, the start, the reason, the remedy and a link to the deliveries', async () => {
       const key = await keyOf();
       await noteAndMail(key.keyId, ...times(5, refused));

@@ -128,7 +128,7 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
   ];
 }
 
-type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'rideId' | 'claim' | 'dueAt'>;
+type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'kind' | 'rideId' | 'claim' | 'dueAt'>;
 
 /**
  * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only the next one needs a
@@ -140,7 +140,7 @@ export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
     collection: attempts,
     by: 'dueAt',
     filter: { dueAt: { $exists: true } },
-    projection: { keyId: 1, endpointId: 1, rideId: 1, claim: 1 },
+    projection: { keyId: 1, endpointId: 1, kind: 1, rideId: 1, claim: 1 },
     until: everything ? null : overdue,
     async visit(pending) {
       const free = pending.filter(({ claim }) => !claim || !isHeld(claim, now));
@@ -157,12 +157,12 @@ export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   };
 }
 
-const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, endpointId, dueAt = now }: PendingAttempt): NeededJob => ({
+const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, endpointId, kind, dueAt = now }: PendingAttempt): NeededJob => ({
   pools: deliveryPools,
   id: attemptJobId(_id),
   dueAt: dueAt.getTime(),
   add: async (options) =>
-    enqueueAttempt(ctx, { _id, keyId, endpointId, dueAt }, await deliveryPool(ctx, endpointId ?? keyId), options),
+    enqueueAttempt(ctx, { _id, keyId, endpointId, kind, dueAt }, await deliveryPool(ctx, endpointId ?? keyId), options),
 });
 
 type Waiting = Pick<MailRow, '_id' | 'dueAt'>;
