@@ -141,7 +141,7 @@ function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes
     case 'change':
       return { ...changedFields(ride, command, at), ...changedOpening(ride, command.terms, now, timing) };
     case 'tellDriver':
-      return { driverNotes: notesWith(ride, command, at) };
+      return { driverNotes: notesWith(ride, command, now) };
     case 'start':
       return simulatedLeg(ride, 'start', now, timing);
     case 'cancel':
