@@ -5,8 +5,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 
-const limitBytes = 16_384;
-const limit = limitBytes as unknown as string;
+const limit = 16_384 as unknown as string;
 
 const parseJson = bodyParser({
   enableTypes: ['json'],

@@ -4,9 +4,8 @@ import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { validStatuses } from '../../shared/base/operation.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { bodyText } from '../http/body.ts';
-import { lostNames } from '../http/json-names.ts';
 import type { Middleware, RequestContext } from '../part.ts';
-import { listIgnoredParameters } from './ignored-fields.ts';
+import { listIgnoredParameters, lostNames } from './ignored-fields.ts';
 
 /** The warnings that a response to a test key can have: code and meaning. Codes are never renamed. */
 export const warnings = {

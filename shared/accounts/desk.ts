@@ -60,10 +60,7 @@ export async function addPlace(
   return (await readDesk(accountId)).places.length >= mostPlaces ? 'full' : 'taken';
 }
 
-/**
- * Changes a place. Resolves with `taken` if another place has the same name. Throws `not_found` if the account has no
- * such place.
- */
+/** Changes a place. Resolves with `taken` if another place has the name. Throws `not_found` for an unknown place. */
 export async function changePlace(
   accountId: string,
   form: string,

@@ -55,10 +55,7 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
 interface KeyCreatedByForm {
   keyId: string;
   at: Date;
-  /**
-   * The key with its secrets. Missing if another session sent the form, or if the key was rotated or revoked after its
-   * creation.
-   */
+  /** Missing if another session sent the form, or if the key was rotated or revoked after its creation. */
   made?: NewKey;
 }
 
@@ -81,10 +78,7 @@ export async function createKeyByForm(
   return outcome === 'inserted' ? { keyId, at, made } : repeatedCreation(config, keyId, spec.mode, form);
 }
 
-/**
- * Shows the key only to a form of the same mode. A form for a test key needs no recent sign-in code, so it must not
- * show a live key.
- */
+/** Only to a form of the same mode: one for a test key needs no recent code, so it must not show a live key. */
 async function repeatedCreation(
   config: KeySettings,
   keyId: string,
@@ -134,9 +128,7 @@ export async function listKeys(owner: KeyOwner): Promise<KeyFacts[]> {
   return KeyModel.find(ownedBy(owner), withoutSecrets).sort({ createdAt: 1, _id: 1 }).lean();
 }
 
-/**
- * One key, active or revoked, without its secrets. Throws `not_found` for a key that is unknown or of another owner.
- */
+/** One key, active or revoked, without its secrets. Throws `not_found`, also for a key of another owner. */
 export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts> {
   const found = await KeyModel.findOne({ _id: keyId, ...ownedBy(owner) }, withoutSecrets).lean();
   if (!found) throw new AppError('not_found');
@@ -151,10 +143,7 @@ export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): 
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
-/**
- * Suspends a key: its next request is refused, and all further ones until `resumeKey`. Its rides continue and their
- * events are sent.
- */
+/** Suspends a key: its requests are refused until `resumeKey`. Its rides continue and their events are sent. */
 export async function suspendKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
@@ -184,10 +173,7 @@ function assertLimit({ perMinute, perHour }: CreationLimit): void {
   }
 }
 
-/**
- * Renames a key. Resolves with false if it already had this name. Throws `invalid_request` for a name that is not 1 to
- * 100 characters long.
- */
+/** Renames a key. False for the name that it has. Throws `invalid_request` unless it has 1 to 100 characters. */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   return setField(keyId, owner, 'name', checkedName(name), form);
 }

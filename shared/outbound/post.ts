@@ -19,10 +19,7 @@ const maxRenewals = 3;
 export type Message = {
   /** The exact text that was signed. */
   body: string;
-  /**
-   * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
-   * not be written yet.
-   */
+  /** The contract's headers, signed for now. Null if the claim or the key's settings are too old to send. */
   headersNow(): Record<string, string> | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;

@@ -13,11 +13,12 @@ const mostKept = 20;
  * only until the ride ends. Sends no event. Throws like `changeRide`.
  */
 export async function askHelp(ctx: Context, { _id: rideId, keyId }: Pick<Ride, '_id' | 'keyId'>): Promise<void> {
-  await changeRide(ctx, { rideId, owner: { keyId } }, ({ status, helpAskedAt = [] }, at) => {
+  await changeRide(ctx, { rideId, owner: { keyId } }, ({ status, helpAskedAt = [] }, _at, now) => {
     const last = helpAskedAt.at(-1);
-    const isRepeat = last !== undefined && at.getTime() - last.getTime() < repeatMs;
+    // The last one is in the future if MongoDB's clock was set back since.
+    const isRepeat = last !== undefined && Math.abs(now.getTime() - last.getTime()) < repeatMs;
     const change =
-      isRepeat || hasEnded(status) ? null : { set: { helpAskedAt: [...helpAskedAt, at].slice(-mostKept) } };
+      isRepeat || hasEnded(status) ? null : { set: { helpAskedAt: [...helpAskedAt, now].slice(-mostKept) } };
     return { change, result: null };
   });
 }

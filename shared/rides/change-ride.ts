@@ -119,10 +119,7 @@ export async function changeRide<Result>(
   throw new AppError('unavailable');
 }
 
-/**
- * Returns a refusal instead of throwing it, because it may be thrown only once the state that it is based on is
- * committed.
- */
+/** Returns a refusal, because it may be thrown only once the state that it is based on is committed. */
 function tryDecision<Result>(decision: () => DecisionOutcome<Result>): DecisionOutcome<Result> | { refusal: unknown } {
   try {
     return decision();
@@ -150,9 +147,7 @@ async function waitForCommit(giveUpAt: number): Promise<void> {
   await setTimeout(20 + 30 * Math.random());
 }
 
-/**
- * True if no failover can roll this state back: on a replica set the last write may not have reached the majority.
- */
+/** False if a failover could roll the state back, because the majority may not have the last write yet. */
 async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   const options = committedReads();
   if (!options.readConcern) return true;

@@ -162,10 +162,7 @@ function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide 
 const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
   ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
 
-/**
- * The answer to a replay. Also adds the ride's next job: the request that created the ride may have failed before it
- * added the job.
- */
+/** The answer to a replay. Also adds the next job: the first request may have failed before it did. */
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.erasedAt) throw new AppError('ride_erased');
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');

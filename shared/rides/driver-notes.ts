@@ -16,7 +16,8 @@ interface NewNote {
 /** True if the message was sent before: by the same form, or as the last one less than a minute ago. */
 export function isRepeat({ driverNotes = [] }: RideState, { text, origin }: NewNote, now: Date): boolean {
   const last = driverNotes.at(-1);
-  const isLast = last?.text === text && now.getTime() - last.at.getTime() < repeatMs;
+  // The last one is in the future if MongoDB's clock was set back since.
+  const isLast = last?.text === text && Math.abs(now.getTime() - last.at.getTime()) < repeatMs;
   // Two people can send the same form of the board with different texts.
   return (
     isLast || driverNotes.some((note) => note.text === text && note.form !== undefined && note.form === origin?.form)

@@ -27,9 +27,7 @@ const stateAndClock = { ride: { $unsetField: { field: 'events', input: '$$ROOT' 
 type Found = { _id: string; ride: RideState; now: Date };
 const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
 
-/**
- * Reads a ride together with MongoDB's clock. Resolves with null if the ride is unknown or belongs to another owner.
- */
+/** Reads a ride together with MongoDB's clock. Resolves with null for an unknown ride or another owner's. */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
   return found && isVisibleTo(found.ride, owner) ? { ride: found.ride, now: found.now } : null;

@@ -14,10 +14,7 @@ export const earliestDueAt = (timers: readonly Timer[]): Date | undefined =>
 const byDueTime = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
-/**
- * The timers that have a job. `stall` and `open` have none: they are hours or days away, and the sweeper and the opener
- * find them.
- */
+/** The timers that have a job. `stall` and `open` are hours or days away: the sweeper and the opener find them. */
 export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
   timers.filter(({ name }) => name !== 'stall' && name !== 'open');
 
@@ -91,10 +88,7 @@ export function timerPool(name: TimerName): PoolName {
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
-/**
- * The fields that determine a ride's next event to deliver: event number `settledSeq + 1`, unless `seq` is lower than
- * that.
- */
+/** The fields that determine a ride's next event to deliver: number `settledSeq + 1`, unless `seq` is lower. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**

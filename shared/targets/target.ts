@@ -128,9 +128,7 @@ function checkHost(host: string): string | null {
   return isValidDnsName(host) ? null : 'must name a host of at most 253 characters, with labels of 1 to 63 characters';
 }
 
-/**
- * True if DNS allows the lengths of this name and its labels in ASCII form (RFC 1035, section 2.3.4).
- */
+/** True if DNS allows the lengths of this name and its labels, in ASCII (RFC 1035, section 2.3.4). */
 function isValidDnsName(name: string): boolean {
   return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }

@@ -21,10 +21,7 @@ interface TimeSpan {
 
 type TripEntry = Pick<Ride, '_id' | 'statusAt' | 'keyId' | 'agreedPrice'>;
 
-/**
- * The completed live trips of an account that ended in a time span, ordered by their ends, in pages. Each query reads
- * one page, only from the index. Awaits `beforePage` before each query.
- */
+/** The completed live trips of an account since a time, by month (`2026-11`): one index query for each. */
 export async function* tripPages(
   accountId: string,
   { from, to }: TimeSpan,

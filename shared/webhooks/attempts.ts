@@ -163,10 +163,7 @@ export const attemptOfForm = async (
         { projection: { keyId: 1, endpointId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() },
       );
 
-/**
- * Inserts a requested attempt and resolves with it; with null if its form has already requested it, or if a resend of
- * the same event is pending.
- */
+/** Inserts a requested attempt. Null if its form has requested it, or a resend of the event is pending. */
 export const insertUnlessDuplicate = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
   (await insertUntilDuplicate([record])) === 1 ? record : null;
 

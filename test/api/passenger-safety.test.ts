@@ -133,6 +133,25 @@ describe('a message to the driver, and the PIN of a ride', () => {
     expect([await press(rideId), await presses(rideId)]).to.deep.equal([204, 0]);
   });
 
+  it("MongoDB's clock, which may be set back, decides what is a repeat of a message or of a request for help", async () => {
+    const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
+    const ahead = new Date(Date.now() + 3_600_000);
+    const send = async () => [await write(rideId, 'Side entrance'), await press(rideId)];
+    const stored = async () => {
+      const { driverNotes = [], helpAskedAt = [] } = await storedRide(rideId);
+      return [driverNotes.map(({ at }) => at < ahead), helpAskedAt.map((at) => at < ahead)];
+    };
+    await rides.updateOne({ _id: rideId }, { $set: { lastEventAt: ahead } });
+    await send();
+    expect(await stored()).to.deep.equal([[true], [true]]);
+    await rides.updateOne({ _id: rideId }, { $set: { 'driverNotes.0.at': ahead, 'helpAskedAt.0': ahead } });
+    for (let repeat = 0; repeat < 2; repeat++) await send();
+    expect(await stored()).to.deep.equal([
+      [false, true],
+      [false, true],
+    ]);
+  });
+
   it('requests for help with an expired link or from a network with many requests are refused', async () => {
     const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
     await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 25 * 3_600_000) } });

@@ -24,10 +24,7 @@ const readOnlyPauseMs = 1_000;
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
-/**
- * Reconnects on READONLY. At most once a second, because the sweeper searches for lost jobs after each reconnection.
- * The caller gets the error.
- */
+/** Reconnects on READONLY, at most once a second: after each, the sweeper searches for lost jobs. */
 function reconnectFromReplica(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -147,10 +144,7 @@ class FollowingConnector extends SentinelConnector {
   }
 }
 
-/**
- * A cluster client that lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it
- * asks.
- */
+/** Lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it asks. */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
     const isEnding = () => ['disconnecting', 'close', 'end'].includes(this.status);
@@ -160,10 +154,7 @@ class EndingCluster extends Cluster {
   }
 }
 
-/**
- * The interval at which the client reads which node serves which slots, so that it stops using a hanging node that was
- * replaced.
- */
+/** The interval of reads of which node serves which slots, so that a replaced node that hangs is left. */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({

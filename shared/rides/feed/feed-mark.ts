@@ -14,19 +14,14 @@ import { timeLimit } from '../../base/mongo/durability.ts';
 export interface StoredMark {
   _id: 'feed';
   mark: Date;
-  /**
-   * Events with feed times up to this one are shown: at least one process has waited 3 s after this mark was stored.
-   */
+  /** Events up to this feed time are shown: a process has waited 3 s after this mark was stored. */
   shown: Date;
   /** MongoDB's clock at the last change. */
   now: Date;
 }
 
 const markSchema = recordSchema();
-/**
- * In the collection of the fence (durable-read.ts), which a restored backup keeps: an older mark would let events be
- * skipped.
- */
+/** In the collection of the fence, which a restored backup keeps: an older mark would let events be skipped. */
 const FeedMarkModel = mongoose.model('FeedMark', markSchema, 'fences');
 export const marks = collection<StoredMark>(FeedMarkModel);
 export const markId = 'feed';
