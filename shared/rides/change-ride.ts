@@ -101,8 +101,9 @@ export async function changeRide<Result>(
     const { status, seq, rev, cancelledBy } = changed;
     const { event, set } = change;
     const requestId = origin?.requestId ?? changed.origin?.requestId;
+    const withdrawn = withdrawnBetween(ride, changed) || undefined;
     ctx.log.info(
-      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare: set.fare },
+      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare: set.fare, withdrawn },
       'ride changed',
     );
     count(ride, change, at);
@@ -189,8 +190,14 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
   return [...new Set([...changed, ...bidders.map(({ driver }) => driver)].map(({ driverId }) => driverId))];
 }
 
-const isNews = (offer: Offer, before: Offer | undefined): boolean =>
-  !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
+const isNews = (offer: Offer, before: Offer | undefined): boolean => !before || isWithdrawn(offer, before);
+
+const isWithdrawn = (offer: Offer, before: Offer | undefined): boolean =>
+  offer.withdrawnAt !== undefined && before?.withdrawnAt === undefined;
+
+/** The number of offers that a change has withdrawn. */
+const withdrawnBetween = (before: RideState, after: RideState): number =>
+  after.offers.filter((offer, index) => isWithdrawn(offer, before.offers[index])).length;
 
 /** All drivers who may see a live ride: the drivers it was opened to, and its own driver. Pure. */
 const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>

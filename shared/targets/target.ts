@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 const maxUrlLength = 2048;
+export const tooLong = 'must not be longer than 2,048 characters';
 
 /** Ports of mail servers, which could interpret a request as a mail. */
 const mailPorts = new Set(['25', '465', '587']);
@@ -61,7 +62,7 @@ const notPublicV6 = ranges(
  * every attempt. An origin listed in `localTargets` may be http and not public.
  */
 export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
-  if (url.length > maxUrlLength) return 'must not be longer than 2,048 characters';
+  if (url.length > maxUrlLength) return tooLong;
   const parsed = parse(url);
   if (parsed === null) return 'must be a valid URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
