@@ -46,10 +46,7 @@ function codeOf(rule: string): Fault['code'] {
 export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
   validate(schema, { ...ctx.query }, { convert: true });
 
-/**
- * The reasons why `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
- * number"). Empty for a valid input.
- */
+/** The fault of each invalid field by its path (`pickup.lat`), e.g. "must be a number". Empty for a valid input. */
 export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {
   const { error } = schema.validate(input, { ...strict, abortEarly: false, errors: { label: false } });
   const faults: Record<string, string> = {};

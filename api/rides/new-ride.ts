@@ -203,10 +203,7 @@ export const changedTerms = (given: Partial<GivenRequest>): ChangedTerms => ({
 
 type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };
 
-/**
- * Builds the ride request from a body that `newRideSchema` has validated. The order of fields is fixed, because
- * requests with the same Idempotency-Key are compared by their JSON.
- */
+/** Builds the request of a valid body, in a fixed order: those with one Idempotency-Key are compared as JSON. */
 export function rideRequest(given: GivenRequest): RideRequest {
   const { pickup, destination } = given;
   return {

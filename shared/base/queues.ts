@@ -104,10 +104,7 @@ interface NewJob {
   evenIfActive?: boolean;
 }
 
-/**
- * Adds a job. Never rejects, because MongoDB already holds the work and the sweeper adds a missing job later. Resolves
- * with true if Redis accepted the job.
- */
+/** Adds a job. Never rejects: the sweeper adds a missing job later. Resolves with true if Redis accepted the job. */
 export async function addJob(
   ctx: { queues: Queues; log: Logger; now(): number },
   pool: PoolName,

@@ -5,13 +5,13 @@ import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import { characterFault } from '../base/shown-text.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, type CreationLimit, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
-import { insertWithinLimit } from './places.ts';
 import { apiKeysOf } from './replace-secret.ts';
 import { suspendWithAccount } from './suspend-account.ts';
 
@@ -76,6 +76,29 @@ export async function createKeyByForm(
   if (outcome === 'full') return outcome;
   await suspendWithAccount(record);
   return outcome === 'inserted' ? { keyId, at, made } : repeatedCreation(config, keyId, spec.mode, form);
+}
+
+/**
+ * Inserts a key with the lowest free slot of its account (field `place`), which a revoked key gives up. An account has
+ * the slots 1 to `most`, minus one for each active key without a slot. If two concurrent inserts choose the same slot,
+ * the unique index refuses one of them, which then tries the next slot.
+ */
+async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
+  for (;;) {
+    if (await keys.findOne({ _id: record._id }, { projection: { _id: 1 } })) return 'exists';
+    const place = await freeSlot(record.accountId, most);
+    if (place === null) return 'full';
+    if (await insertOnce(keys, { ...record, place })) return 'inserted';
+  }
+}
+
+async function freeSlot(accountId: string, most: number): Promise<number | null> {
+  const active = await keys.find({ accountId, revokedAt: { $exists: false } }, { projection: { place: 1 } }).toArray();
+  if (active.length >= most) return null;
+  const used = new Set(active.map(({ place }) => place));
+  const withoutSlot = active.filter(({ place }) => place === undefined).length;
+  for (let place = 1; place <= most - withoutSlot; place++) if (!used.has(place)) return place;
+  return null;
 }
 
 /** Only to a form of the same mode: one for a test key needs no recent code, so it must not show a live key. */

@@ -25,10 +25,7 @@ export type Message = {
   renewClaim(): Promise<boolean>;
 };
 
-/**
- * Posts a message on an open connection and evaluates the status line of the answer. Always closes the connection,
- * after reading the rest of the answer for at most 0.5 s.
- */
+/** Posts a message, evaluates the status line, and closes the connection after reading on for at most 0.5 s. */
 export async function post(
   url: URL,
   socket: Socket,

@@ -44,10 +44,7 @@ export class DriverBusy extends AppError {
   }
 }
 
-/**
- * Thrown for a ride of a restored backup that is held until `ops restore --resume` (held-rides.ts). Partners and drivers
- * get the same 503 as while the service is unavailable.
- */
+/** Thrown for a ride that is held (held-rides.ts). Callers get the same 503 as while the service is unavailable. */
 export class RideHeld extends AppError {
   constructor() {
     super('unavailable');

@@ -4,10 +4,7 @@ import type { TimerName } from '../base/terms.ts';
 import { endpointsOf } from '../keys/endpoints.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
-/**
- * The due time of the first of these timers; undefined without timers. `open` does not count: rides that wait to open
- * have their own index, so that sweeps do not visit them.
- */
+/** The first due time of these timers, if any. Not of `open`: rides that wait to open have their own index. */
 export const earliestDueAt = (timers: readonly Timer[]): Date | undefined =>
   byDueTime(timers.filter(({ name }) => name !== 'open'))[0]?.dueAt;
 
@@ -53,10 +50,7 @@ const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>([
   'withdrawn',
 ]);
 
-/**
- * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
- * applies to the timers that are due (queues.ts, NewJob).
- */
+/** Adds a delayed job for each timer. Never fails; true if Redis accepted all. `evenIfActive` is for due timers. */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,

@@ -82,10 +82,7 @@ type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/**
- * The offer of a step's simulated driver, who is one of twelve people, chosen by the ride's id. It is always the same
- * for a ride, because a job can run twice.
- */
+/** The offer of a step's simulated driver, one of twelve by the ride's id: a second run must make the same. */
 export function simulatedOffer(
   ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'rebids'>,
   step: OfferStep,

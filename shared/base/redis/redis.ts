@@ -18,10 +18,7 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 
 const readOnlyPauseMs = 1_000;
 
-/**
- * True if a replica refused the command. After a failover, the connection may still lead to the old primary, which is
- * now a replica. A new connection finds the new primary.
- */
+/** True if a replica refused the command: after a failover, only a new connection finds the new primary. */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
 /** Reconnects on READONLY, at most once a second: after each, the sweeper searches for lost jobs. */
@@ -204,10 +201,7 @@ function keepConnected(cluster: Cluster): Cluster {
   });
 }
 
-/**
- * Logs two lines per outage, not one per reconnection attempt, and one more whenever the reason changes, for example
- * from an unreachable Redis to a wrong password.
- */
+/** Logs two lines per outage, and one more whenever the reason changes, for example to a wrong password. */
 function withOutageLog(redis: Redis, log: Logger): Redis {
   const outage = outageLog(redis, log);
   return redis.on('error', outage.begin).on('ready', outage.end);

@@ -34,10 +34,7 @@ const staleMs = 500;
 export interface MarkCopy {
   /** Unix ms. */
   mark: number;
-  /**
-   * When the query was sent, by this process's monotonic and wall clocks. The wall clock is needed too, because the
-   * monotonic clock stops while the host sleeps.
-   */
+  /** When the query was sent, by the monotonic clock, which stops while the host sleeps, and by the wall clock. */
   askedAt: number;
   askedAtWall: number;
   /** The primary that was read, which may no longer be the primary after a failover. */
@@ -56,10 +53,7 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
   return Math.max(performance.now() - askedAt, Date.now() - askedAtWall);
 }
 
-/**
- * A copy of the mark, usually without a round trip, because an aging copy is refreshed in the background. Rejects if
- * the mark must be read and MongoDB is unavailable.
- */
+/** A copy of the mark; an aging one is refreshed in the background. Rejects if it must be read without MongoDB. */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
   if (copy && age < staleMs) {
