@@ -33,17 +33,7 @@ function changed(body: Json, [name, ...rest]: Path, value: Json): Json {
 }
 
 const texts = [
-  '',
-  'x',
-  'x'.repeat(41),
-  '𝕏'.repeat(100),
-  'x'.repeat(201),
-  '\ud800',
-  '12',
-  'pet',
-  'es-mx',
-  'es_MX',
-  'rebid',
+  ...['', 'x', 'x'.repeat(41), '𝕏'.repeat(100), 'x'.repeat(201), '\ud800', '12', 'pet', 'es-mx', 'es_MX', 'rebid'],
 ];
 const phones = ['+12025550143', '+1202555014', '2025550143'];
 const urls = [

@@ -8,6 +8,8 @@ const emoji = '🚕';
 /** Each emoji is one code point, but two UTF-16 units. */
 const emojis = (count: number) => emoji.repeat(count);
 
+const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'x']));
+
 /** A title, the fields to send, and the field that the error must name. */
 type Case = [title: string, fields: object, named?: string];
 
@@ -29,6 +31,12 @@ const accepted: Case[] = [
   ['empty texts of passenger', { passenger: { name: '', phone: '' } }],
   ['an https webhookUrl with a port and a query', { webhookUrl: 'https://partner.example:8443/hook?x=1' }],
   ['a webhookUrl with an unknown host, which is not resolved', { webhookUrl: 'https://does-not-exist.example/' }],
+  ['64 emoji as reference', { reference: emojis(64) }],
+  ['20 entries of metadata', { metadata: entries(20) }],
+  ['no entry of metadata', { metadata: {} }],
+  ['null as a value of metadata, which counts as absent', { metadata: { a: null } }],
+  ['the longest name and value of metadata', { metadata: { [`a${'-'.repeat(39)}`]: 'é'.repeat(100) } }],
+  ['names of properties of Object.prototype in metadata', { metadata: { constructor: 'a', toString: 'b' } }],
 ];
 
 const textFields: [field: string, wrap: (text: unknown) => object][] = [
@@ -97,6 +105,15 @@ const refused: Case[] = [
     ['a lone surrogate', 'https://partner.example/\ud800'],
     ['an array', ['https://partner.example/hook']],
   ].map(([what, webhookUrl]): Case => [`webhookUrl: ${what}`, { webhookUrl }, 'webhookUrl']),
+  ['a reference of 65 characters', { reference: 'x'.repeat(65) }, 'reference must be at most 64'],
+  ['a lone surrogate', { reference: '\ud800' }, 'reference must be well-formed'],
+  ['an array', { metadata: ['desk'] }, 'metadata must be of type'],
+  ['21 entries', { metadata: entries(21) }, 'metadata must have at most 20'],
+  ['a value of 101 characters', { metadata: { desk: 'x'.repeat(101) } }, 'metadata.desk must be at most 100'],
+  ['an object as value', { metadata: { desk: { $gt: '' } } }, 'metadata.desk must be a'],
+  ...['', '$set', 'a.b', '1st', 'ä', 'a b', 'x'.repeat(41)].map(
+    (name): Case => [`the name "${name}"`, { metadata: { [name]: 'x' } }, 'Each name in metadata'],
+  ),
 ];
 
 describe('POST /rides: the fields', () => {

@@ -50,8 +50,10 @@ describe('Idempotency-Key', () => {
 
   it('a repeat with the same values in another JSON form counts as the same request', async () => {
     const { pickup, destination, fare } = validRide;
-    const first = await partner.post('/rides', { pickup, destination, fare }, under('a'));
-    const sameValues = { unknown: 1, notes: null, carType: 'regular', passengerCount: 1, fare, destination, pickup };
+    const metadata = { desk: 'Lobby', folio: '' };
+    const first = await partner.post('/rides', { pickup, destination, fare, metadata }, under('a'));
+    const defaults = { notes: null, carType: 'regular', passengerCount: 1 };
+    const sameValues = { unknown: 1, ...defaults, metadata: { folio: '', desk: 'Lobby' }, fare, destination, pickup };
     const second = await partner.post('/rides', JSON.stringify(sameValues, null, 2), under('a'));
     expect(second.text).to.equal(first.text);
     expect(await ridesMade()).to.equal(1);

@@ -74,22 +74,8 @@ describe('malformed HTTP', () => {
   }
 
   for (const target of [
-    '*',
-    'http://x/v1',
-    'http://[/v1',
-    'http://x:99999999/v1',
-    'http://%zz/v1',
-    'http:///v1',
-    'https://a:b@c/v1',
-    'http://x:-1/v1',
-    '//[/v1',
-    '/\\x',
-    '/v1/rides/%',
-    '/v1?%',
-    '/v1#x',
-    '///',
-    '/%2e%2e/%2e%2e/v1',
-    '/v1/../v1',
+    ...['*', 'http://x/v1', 'http://[/v1', 'http://x:99999999/v1', 'http://%zz/v1', 'http:///v1', 'https://a:b@c/v1'],
+    ...['http://x:-1/v1', '//[/v1', '/\\x', '/v1/rides/%', '/v1?%', '/v1#x', '///', '/%2e%2e/%2e%2e/v1', '/v1/../v1'],
     'javascript:alert(1)',
   ]) {
     it(`the request target ${target} gets JSON and no 5xx`, async () => {

@@ -6,7 +6,7 @@ import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.
 import { storedRide } from '../support/stored-rides.ts';
 
 describe('needs', () => {
-  const { api, partner, openRide, offerBy, accept, requestsOf, rideOf } = useDriverRides();
+  const { api, partner, openRide } = useDriverRides();
 
   const everySet = (): Need[][] =>
     Array.from({ length: 2 ** needs.length }, (_, set) => needs.filter((_need, index) => set & (1 << index)));
@@ -43,17 +43,6 @@ describe('needs', () => {
     await driver.post('/me/online', place);
     expect(await askedFor(await openRide(place, { needs: ['pet'] }))).to.deep.equal([]);
     expect(await askedFor(await openRide(place))).to.deep.equal([driver.driverId]);
-  });
-
-  it('a driver sees the needs in the request and in the own ride, and the equipment in the profile', async () => {
-    const place = somewhere();
-    const driver = await newGatewayDriver(api, { equipment: ['child_seat', 'pet'] });
-    await driver.post('/me/online', place);
-    const rideId = await openRide(place, { needs: ['pet'] });
-    expect((await requestsOf(driver))[0].needs).to.deep.equal(['pet']);
-    await accept(rideId, await offerBy(driver, rideId));
-    expect((await rideOf(driver)).needs).to.deep.equal(['pet']);
-    expect((await driver.get('/me')).body.equipment).to.deep.equal(['child_seat', 'pet']);
   });
 
   it('the simulated driver of a test ride serves all needs', async () => {

@@ -46,7 +46,7 @@ const treatments = {
   rideType: { example: 'intercity', erased: false, driver: true, desk: true, shown: [] },
   passengerCount: { example: 3, erased: false, driver: true, desk: true, shown: ['ride'] },
   // The desk's form has no distance: the service computes it.
-  distanceKm: { example: 7.5, erased: false, driver: true, desk: false, shown: ['creation', 'ride'] },
+  distanceKm: { example: 7.54321, erased: false, driver: true, desk: false, shown: ['creation', 'ride'] },
   notes: { example: 'Ring twice', erased: true, driver: true, desk: true, shown: [] },
   passenger: {
     example: { name: 'Ada Lovelace', phone: '+12025550111', locale: 'es' },

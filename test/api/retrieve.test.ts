@@ -4,7 +4,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import { rideStatuses } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
 import { validRide } from '../support/client.ts';
-import { newDriver, offerOn, rideIn } from '../support/rides.ts';
+import { newDriver, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
@@ -92,15 +92,6 @@ describe('GET /rides/:rideId', () => {
       .and.have.property('driver');
     const byDriver = await cancelledBy('arrived', 'driver');
     expect(byDriver).to.include({ cancelledBy: 'driver', status: 'cancelled' }).and.have.property('driver');
-  });
-
-  it('offersCount includes withdrawn offers', async () => {
-    const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-    await offerOn(api.ctx, rideId);
-    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
-    const { body } = await partner.get(`/rides/${rideId}`);
-    expect(body.offersCount).to.equal(2);
   });
 
   it('HEAD of a ride answers like GET, without the body', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { openDue } from '../../workers/periodic/opener.ts';
-import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { makeDue, storedRide } from '../support/stored-rides.ts';
@@ -72,18 +71,6 @@ describe('creating rides for later', () => {
     const first = await partner.createRide({ pickupAt }, named);
     await rides.updateOne({ _id: first.body.rideId }, { $set: { openedAt: new Date() } });
     expect((await partner.createRide({ pickupAt }, named)).text).to.equal(first.text);
-  });
-
-  it('a driver sees the pickup time in the request and in the own ride', async () => {
-    const pickup = somewhere();
-    const pickupAt = ahead(20 * minute);
-    const driver = await newGatewayDriver(api, { at: pickup });
-    const { rideId } = (await partner.createRide({ pickup, pickupAt })).body;
-    await runDispatch(api.ctx, rideId);
-    expect((await driver.get('/requests')).body.requests[0]).to.include({ rideId, pickupAt });
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 25, etaMinutes: 5 })).body;
-    await partner.post(`/rides/${rideId}/accept`, { offerId });
-    expect((await driver.get('/ride')).body.ride).to.include({ rideId, pickupAt });
   });
 
   it('the map of a waiting ride shows the time of the pickup, and from when drivers are asked', async () => {

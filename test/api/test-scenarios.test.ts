@@ -6,17 +6,8 @@ import { chargesOf } from '../support/charges.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 
 const scenarios = [
-  'default',
-  'no_offers',
-  'three_offers',
-  'counter_offer',
-  'no_auto_accept',
-  'three_offers_no_accept',
-  'offer_withdrawn',
-  'driver_cancels',
-  'stalls',
-  'slow',
-  'duplicate_event',
+  ...['default', 'no_offers', 'three_offers', 'counter_offer', 'no_auto_accept', 'three_offers_no_accept'],
+  ...['offer_withdrawn', 'driver_cancels', 'stalls', 'slow', 'duplicate_event'],
 ];
 const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 

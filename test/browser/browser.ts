@@ -33,13 +33,8 @@ export async function launchBrowser(): Promise<BrowserServer> {
   return chromium.launchServer({
     executablePath: chromiumPath() as string,
     args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+      ...['--disable-component-update', '--disable-sync', '--no-first-run'],
       `--disable-features=${disabledFeatures.join(',')}`,
     ],
   });

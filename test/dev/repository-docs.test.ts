@@ -16,17 +16,8 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 
 /** The documents that are not served under /docs. */
 const documents = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'docs/architecture.md',
-  'docs/contributing.md',
-  'docs/operations.md',
-  'docs/scale.md',
-  'docs/settings.md',
-  'test/bench/README.md',
-  'test/faults/README.md',
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/architecture.md', 'docs/contributing.md'],
+  ...['docs/operations.md', 'docs/scale.md', 'docs/settings.md', 'test/bench/README.md', 'test/faults/README.md'],
   'test/production/README.md',
 ];
 

@@ -28,15 +28,7 @@ describe('docker-compose.yml', function () {
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
   const processes = [
-    'api',
-    'bidding',
-    'dispatch',
-    'mail',
-    'messages',
-    'routing',
-    'simulator',
-    'webhooks',
-    'webhooks-slow',
+    ...['api', 'bidding', 'dispatch', 'mail', 'messages', 'routing', 'simulator', 'webhooks', 'webhooks-slow'],
   ];
   const commands = ['drivers', 'keys', 'ops'];
   const ours = [...processes, 'migrate', ...commands];

@@ -4,24 +4,9 @@ import { fieldNames as optionalNames } from '../../shared/rides/fields.ts';
 import { validRide } from './client.ts';
 
 const fieldNames = [
-  'pickup',
-  'destination',
-  'fare',
-  'carType',
-  'passengerCount',
-  'distanceKm',
-  'rideType',
-  'offerId',
+  ...['pickup', 'destination', 'fare', 'carType', 'passengerCount', 'distanceKm', 'rideType', 'offerId'],
   ...optionalNames,
-  '__proto__',
-  'constructor',
-  'prototype',
-  '$where',
-  '$set',
-  'a.b',
-  '_id',
-  'status',
-  'toString',
+  ...['__proto__', 'constructor', 'prototype', '$where', '$set', 'a.b', '_id', 'status', 'toString'],
 ];
 
 const operators = fc.constantFrom<object>(
@@ -58,14 +43,7 @@ const anyValue = fc.oneof(
     'https://x.example/CANARY',
   ),
   fc.constantFrom(
-    '\ud800',
-    '\udfff x',
-    'x\u0000',
-    '\ufffd',
-    '\u202e',
-    '𝕏'.repeat(201),
-    'x'.repeat(200),
-    'CANARY'.repeat(60),
+    ...['\ud800', '\udfff x', 'x\u0000', '\ufffd', '\u202e', '𝕏'.repeat(201), 'x'.repeat(200), 'CANARY'.repeat(60)],
   ),
 );
 

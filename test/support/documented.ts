@@ -72,15 +72,6 @@ export const schemaOf = (schema: JsonSchema): JsonSchema =>
 
 export const schemaName = (schema: JsonSchema): string => schema.$ref?.replace(/^.*\//, '') ?? '';
 
-/** The schemas of all JSON answers to partners with this status. */
-export function documentedSuccesses(status: number): string[] {
-  const operations = Object.values(openApi.partner.paths).flatMap((path) => Object.values(path));
-  return operations.flatMap(({ responses }) => {
-    const { content } = resolved<ApiResponse>(responses[status] ?? {}, openApi.partner);
-    return content?.['application/json'] ? schemaName(content['application/json'].schema) : [];
-  });
-}
-
 /** The paths of all fields that a schema has: `offers[].driver.name`. */
 export function fieldsOf(given: JsonSchema, prefix = ''): string[] {
   const { properties = {}, items, anyOf = [] } = schemaOf(given);

@@ -11,21 +11,8 @@ import { storedRide } from './stored-rides.ts';
 
 /** Texts in a ride of `endedRide` that its erasure must remove. */
 export const personal = [
-  'Ada Lovelace',
-  '+12025550111',
-  'Ring twice',
-  'Ward 7',
-  'Main entrance',
-  '+12025550122',
-  'Grace Hopper',
-  'Saab 900, green',
-  'GH 1906',
-  'booking-4711',
-  'bed 12',
-  '/hook-of-ward-7',
-  '40.7128',
-  '-73.9855',
-  '40.741895',
+  ...['Ada Lovelace', '+12025550111', 'Ring twice', 'Ward 7', 'Main entrance', '+12025550122', 'Grace Hopper'],
+  ...['Saab 900, green', 'GH 1906', 'booking-4711', 'bed 12', '/hook-of-ward-7', '40.7128', '-73.9855', '40.741895'],
   // Search terms.
   'lovelace',
   'booking4711',

@@ -1,25 +1,12 @@
 import fc from 'fast-check';
+import { driverOperations } from '../../api/drivers/routes.ts';
 import { anyEncoding } from './any-body.ts';
 import { type AnyRequest, anyRequest } from './any-request.ts';
 
-const routes = [
-  ['GET', '/me'],
-  ['POST', '/me/online'],
-  ['POST', '/me/offline'],
-  ['PUT', '/me/position'],
-  ['GET', '/requests'],
-  ['GET', '/requests/RIDE'],
-  ['POST', '/requests/RIDE/offers'],
-  ['DELETE', '/requests/RIDE/offers/OFFER'],
-  ['DELETE', '/requests/RIDE'],
-  ['GET', '/trips'],
-  ['GET', '/ride'],
-  ['POST', '/ride/arrive'],
-  ['POST', '/ride/start'],
-  ['POST', '/ride/seen'],
-  ['POST', '/ride/complete'],
-  ['POST', '/ride/cancel'],
-] as const;
+/** Every operation but the stream, which does not end. */
+const routes = driverOperations
+  .filter(({ path }) => path !== '/stream')
+  .map(({ method, path }) => [method, path.replace(':rideId', 'RIDE').replace(':offerId', 'OFFER')] as const);
 
 const wild = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),

@@ -93,7 +93,12 @@ describe("the drivers' gateway", () => {
 
   describe('GET /me', () => {
     it("/me shows the driver's profile, without phone and key", async () => {
-      const { driverId, get } = await newGatewayDriver(api, { carType: 'comfort', seats: 6, rating: 4.25 });
+      const { driverId, get } = await newGatewayDriver(api, {
+        carType: 'comfort',
+        seats: 6,
+        rating: 4.25,
+        equipment: ['pet'],
+      });
       expect((await get('/me')).body).to.deep.equal({
         driverId,
         name: 'Dana Okoye',
@@ -102,6 +107,7 @@ describe("the drivers' gateway", () => {
         plate: 'T 104',
         carType: 'comfort',
         seats: 6,
+        equipment: ['pet'],
         available: false,
       });
     });

@@ -14,8 +14,10 @@ describe('requests and offers of drivers', () => {
   describe('GET /requests', () => {
     it('the list of requests has the open rides nearby, with exactly their fields and without addresses', async () => {
       const place = somewhere();
-      const driver = await newGatewayDriver(api, { at: { lat: place.lat + 0.01, lng: place.lng } });
-      const rideId = await openRide(place, { carType: 'regular', passengerCount: 3 });
+      const at = { lat: place.lat + 0.01, lng: place.lng };
+      const driver = await newGatewayDriver(api, { at, equipment: ['child_seat', 'pet'] });
+      const pickupAt = Math.round(api.ctx.now()) + 20 * 60_000;
+      const rideId = await openRide(place, { carType: 'regular', passengerCount: 3, needs: ['pet'], pickupAt });
       const answer = await driver.get('/requests');
       const { biddingEndsAt } = await storedRide(rideId);
       expect(answer.status).to.equal(200);
@@ -27,6 +29,8 @@ describe('requests and offers of drivers', () => {
             carType: 'regular',
             rideType: 'standard',
             passengerCount: 3,
+            needs: ['pet'],
+            pickupAt,
             pickup: place,
             destination: { lat: place.lat + 0.05, lng: place.lng },
             distanceKm: 5.56,

@@ -125,18 +125,8 @@ describe('the team of an account', () => {
       expect(isAccountName(name), name).to.equal(true);
     }
     for (const name of [
-      'Call 12345',
-      'Call 1-800-555-01',
-      '+1 (555) 01 99',
-      '١٢٣٤٥',
-      '',
-      'evil.com',
-      'http://x',
-      'a@b.example',
-      'a\nb',
-      '<b>',
-      'x'.repeat(61),
-      'www.evil.example',
+      ...['Call 12345', 'Call 1-800-555-01', '+1 (555) 01 99', '١٢٣٤٥', '', 'evil.com', 'http://x', 'a@b.example'],
+      ...['a\nb', '<b>', 'x'.repeat(61), 'www.evil.example'],
     ]) {
       expect(isAccountName(name), name).to.equal(false);
     }

@@ -281,20 +281,8 @@ describe('ops doctor', () => {
       PUBLIC_BASE_URL: 'http://127.0.0.1:9',
     };
     const planted = [
-      ...[
-        'Ada',
-        'Lovelace',
-        'ada lovelace',
-        'ADA',
-        'adaLovelace',
-        'ward seven',
-        '+12025550111',
-        '12025550111',
-        'ada@partner.example',
-        'Ward 7',
-        'Grace',
-        'Hopper',
-      ],
+      ...['Ada', 'Lovelace', 'ada lovelace', 'ADA', 'adaLovelace', 'ward seven', '+12025550111', '12025550111'],
+      ...['ada@partner.example', 'Ward 7', 'Grace', 'Hopper'],
       ...[newApiKey('live'), newApiKey('test'), newDriverKey(), newSigningSecret(), 'ops_0123456789abcdefghij'],
       ...['4kDq0ZrT8mXw2LpNc7VbYa', 'eyJhbGciOiJIUzI1NiJ9.e30.abc', secrets.OPS_TOKEN, secrets.SECRETS_KEY, '555 0177'],
     ];

@@ -6,12 +6,7 @@ import { embedding, notPublicIpv4 } from '../../support/webhook-addresses.ts';
 describe('isPublicAddress', () => {
   it('isPublicAddress accepts public unicast addresses', () => {
     for (const address of [
-      '1.1.1.1',
-      '93.184.216.34',
-      '172.32.0.1',
-      '168.63.129.17',
-      '2606:4700::1111',
-      '2001:200::1',
+      ...['1.1.1.1', '93.184.216.34', '172.32.0.1', '168.63.129.17', '2606:4700::1111', '2001:200::1'],
       '2606:4700::1:5efe:808:808',
     ]) {
       expect(isPublicAddress(address), address).to.equal(true);
@@ -32,14 +27,7 @@ describe('isPublicAddress', () => {
 
   it('isPublicAddress rejects texts that are not addresses in standard notation', () => {
     for (const text of [
-      '',
-      'example.com',
-      '127.1',
-      '0x8.8.8.8',
-      '134744072',
-      '08.8.8.8',
-      '8.8.8.8 ',
-      '[2606:4700::1]',
+      ...['', 'example.com', '127.1', '0x8.8.8.8', '134744072', '08.8.8.8', '8.8.8.8 ', '[2606:4700::1]'],
     ]) {
       expect(isPublicAddress(text), text).to.equal(false);
     }

@@ -161,18 +161,6 @@ describe('statements', () => {
     expect(await monthTotals(key.accountId, now)).to.deep.equal(months(false));
   });
 
-  it('a statement excludes trips of other accounts', async () => {
-    const key = await manyTrips(3);
-    const other = await newKey();
-    for (const until of [undefined, at('2026-11-21 00:00')]) {
-      if (until) await sumThrough(until);
-      expect(await october(other)).to.include({ trips: 0, cents: 0, isSoFar: false });
-      expect(await linesOf(other)).to.deep.equal([]);
-      expect((await monthTotals(other.accountId, now)).map(({ month }) => month)).to.deep.equal(['2026-11']);
-      expect((await october(key)).trips).to.equal(3);
-    }
-  });
-
   describe('the facts of trips for statements', () => {
     it('are those of the account, without erased rides', async () => {
       const [own, other] = [await newKey(), await newKey()];

@@ -3,7 +3,6 @@ import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared
 import {
   type AttemptRecord,
   type AttemptSummary,
-  attemptOf,
   attempts,
   attemptsOfEvent,
   attemptsOfRide,
@@ -15,31 +14,20 @@ import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
 import { plansOf } from '../../support/plans.ts';
 import { useTestContext } from '../../support/service.ts';
-import { outcomeOf } from '../../support/stored-rides.ts';
 
 describe('attempts', () => {
   useTestContext();
 
   const idsOf = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id);
 
-  describe('of another account', () => {
-    it('attemptOf throws not_found for an attempt of another account, like for an unknown one', async () => {
-      const [made] = await storedAttempts([{}]);
-      expect(await attemptOf(made?._id ?? '', { accountId: made?.accountId ?? '' })).to.deep.equal(made);
-      const stranger = { accountId: newAccountId() };
-      expect(await outcomeOf(attemptOf(made?._id ?? '', stranger))).to.equal('not_found');
-      expect(await outcomeOf(attemptOf(newAttemptId(0), stranger))).to.equal('not_found');
-    });
-
-    it('no list contains attempts of another account, even by ride or key', async () => {
-      const rideId = newRideId(Date.now());
-      const [made] = await storedAttempts([{ rideId }]);
-      const stranger = { accountId: newAccountId() };
-      expect(await attemptsOfRide(rideId, stranger)).to.deep.equal([]);
-      expect(await attemptsOfEvent({ rideId, seq: 1 }, stranger)).to.deep.equal([]);
-      expect(await listAttempts(stranger, { limit: 10 })).to.deep.equal([]);
-      expect(await listAttempts(stranger, { keyId: made?.keyId, limit: 10 })).to.deep.equal([]);
-    });
+  it('no list contains attempts of another account, even by ride or key', async () => {
+    const rideId = newRideId(Date.now());
+    const [made] = await storedAttempts([{ rideId }]);
+    const stranger = { accountId: newAccountId() };
+    expect(await attemptsOfRide(rideId, stranger)).to.deep.equal([]);
+    expect(await attemptsOfEvent({ rideId, seq: 1 }, stranger)).to.deep.equal([]);
+    expect(await listAttempts(stranger, { limit: 10 })).to.deep.equal([]);
+    expect(await listAttempts(stranger, { keyId: made?.keyId, limit: 10 })).to.deep.equal([]);
   });
 
   it('attemptsOfRide returns the attempts of a ride in order, complete except for the claim', async () => {
@@ -153,31 +141,29 @@ describe('attempts', () => {
     });
   });
 
-  describe('missed events', () => {
-    it('an event that a resend has delivered no longer counts as missed', async () => {
-      const accountId = newAccountId();
-      const [ride, other] = [newKeyId(), newKeyId()];
-      const resent = { accountId, rideId: ride, kind: 'redelivery' } as const;
-      await storedAttempts([
-        { accountId, rideId: ride, seq: 1, outcome: 'failed' },
-        { ...resent, seq: 1 },
-        { ...resent, seq: 2, outcome: 'failed' },
-        { ...resent, seq: 3, accountId: newAccountId() },
-        { ...resent, rideId: other, seq: 4 },
-      ]);
-      const listed = [
-        { _id: ride, missed: [1, 2, 3] },
+  it('an event that a resend has delivered no longer counts as missed', async () => {
+    const accountId = newAccountId();
+    const [ride, other] = [newKeyId(), newKeyId()];
+    const resent = { accountId, rideId: ride, kind: 'redelivery' } as const;
+    await storedAttempts([
+      { accountId, rideId: ride, seq: 1, outcome: 'failed' },
+      { ...resent, seq: 1 },
+      { ...resent, seq: 2, outcome: 'failed' },
+      { ...resent, seq: 3, accountId: newAccountId() },
+      { ...resent, rideId: other, seq: 4 },
+    ]);
+    const listed = [
+      { _id: ride, missed: [1, 2, 3] },
+      { _id: other, missed: [] },
+    ];
+    const plans = await plansOf(async () => {
+      expect(await withoutResent(listed, { accountId })).to.deep.equal([
+        { _id: ride, missed: [2, 3] },
         { _id: other, missed: [] },
-      ];
-      const plans = await plansOf(async () => {
-        expect(await withoutResent(listed, { accountId })).to.deep.equal([
-          { _id: ride, missed: [2, 3] },
-          { _id: other, missed: [] },
-        ]);
-      });
-      expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([4]);
-      expect(await withoutResent(listed.slice(1), { accountId })).to.deep.equal(listed.slice(1));
+      ]);
     });
+    expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([4]);
+    expect(await withoutResent(listed.slice(1), { accountId })).to.deep.equal(listed.slice(1));
   });
 
   describe('the delivery rate of an account', () => {

@@ -76,7 +76,7 @@ describe('every page of the dashboard', () => {
 
   it('ids of another account in a query or a form get the same 404 as unknown ids, and nothing is changed', async () => {
     const before = await stored();
-    const { keyId = '', rideId = '', attemptId = '' } = owner.params;
+    const { keyId = '', rideId = '', attemptId = '', memberId = '' } = owner.params;
     const [place] = (await readDesk(owner.account._id)).places;
     const placeId = place?.id ?? '';
     const asked: [path: string, name: string, id: string, form?: Record<string, string>][] = [
@@ -91,6 +91,7 @@ describe('every page of the dashboard', () => {
       ['/deliveries/send-again', 'keyId', keyId, { since: '2026-01-01T00:00' }],
       ['/desk/places', 'id', placeId, { name: 'Pier 83', at: '40.7631, -74.0014' }],
       ['/desk/places/default', 'id', placeId, {}],
+      ['/team/hand-over', 'member', memberId, {}],
     ];
     for (const [path, name, id, form] of asked) {
       const to = dashboardBase + path;

@@ -131,14 +131,7 @@ describe('the signature check', () => {
   it('the check reports every malformed header', async () => {
     const v1 = header.split('v1=')[1] ?? '';
     const others = [
-      '',
-      'x',
-      v1,
-      `v1=${v1}`,
-      `t=${t}`,
-      `t=${t},v1=${v1.slice(2)}`,
-      `t=${t}, v1=${v1}`,
-      `t=now,v1=${v1}`,
+      ...['', 'x', v1, `v1=${v1}`, `t=${t}`, `t=${t},v1=${v1.slice(2)}`, `t=${t}, v1=${v1}`, `t=now,v1=${v1}`],
     ];
     for (const other of [...others, header.toUpperCase()]) {
       expect(await faultsOf({ header: other }), other).to.deep.equal(['header_malformed']);

@@ -318,11 +318,5 @@ describe('the dashboard: team', () => {
       expect(own).to.include('Remove<').and.include('Send invitation').and.include('Save name');
       expect(await memberId(visitor.account.email)).not.to.equal('');
     });
-
-    it('an account cannot be handed over to a member of another account', async () => {
-      const desk = await memberOf(api, accountId(), 'desk');
-      const other = await newAccount();
-      expect((await other.post('/dashboard/team/hand-over', { member: desk.account.member.id })).status).to.equal(404);
-    });
   });
 });

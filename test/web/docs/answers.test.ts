@@ -2,19 +2,20 @@ import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
+import type { Operation } from '../../../shared/base/operation.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { sentEventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { storeOwedWithdrawals } from '../../../shared/webhooks/withdrawn-offers.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { ageEvents } from '../../support/feed.ts';
-import { labelledExamples, newDriver, offerOn, rideIn } from '../../support/rides.ts';
+import { labelledExamples, newDriver, offerOn, type RideWish, rideIn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -31,96 +32,70 @@ describe('documented answers to partners', () => {
 
   const inDays = (days: number) => Math.round(api.ctx.now()) + days * 86_400_000;
 
+  interface Case {
+    wish?: RideWish;
+    prepare?(ride: TestRide): Promise<unknown>;
+    /** The body of the call, to which the id of the last offer is added. Default: the operation's example. */
+    body?: object;
+    sequence?: number;
+  }
+  type TestRide = Awaited<ReturnType<typeof rideIn>>;
+
+  /** Calls an operation for a ride that was brought to a status and then prepared. */
+  const onRide =
+    (status: RideStatus, { wish, prepare, body, sequence }: Case = {}) =>
+    async (operation: Operation) => {
+      const ride = await rideIn(api.ctx, status, { by: partner, ...wish });
+      await prepare?.(ride);
+      const offerId = ride.offers.at(-1)?.offerId;
+      return caller.run(operation, { rideId: ride.rideId, sequence, ...(body && { body: { offerId, ...body } }) });
+    };
+  const set = ({ rideId }: TestRide, fields: object) => rides.updateOne({ _id: rideId }, { $set: fields });
+  const higher = { fare: 99, passengerCount: 2 };
+  const unsent = { outcome: 'no_url', durationMs: 0, at: new Date() };
+
   /** How to cause each error that is documented for partners. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
-    offer_not_found: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId });
-    },
-    event_not_found: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId, sequence: 2 });
-    },
     endpoint_not_found: (operation) => caller.run(operation),
+    offer_not_found: onRide('bidding'),
+    event_not_found: onRide('bidding', { sequence: 2 }),
+    not_sent_yet: onRide('bidding'),
+    no_webhook_url: onRide('bidding', { prepare: (ride) => set(ride, { 'events.0.delivery': unsent }) }),
+    body_erased: onRide('bidding', {
+      prepare: (ride) => set(ride, { 'events.0.delivery': unsent, 'events.0.body': '' }),
+    }),
+    ride_not_bidding: onRide('driver_arriving', { wish: { offers: [{}, {}] }, body: higher }),
+    bidding_over: onRide('bidding', { prepare: ({ rideId }) => endBidding(rideId), body: higher }),
+    fare_not_higher: onRide('bidding', { body: { fare: 0.5 } }),
+    offers_full: onRide('bidding', { prepare: (ride) => set(ride, { offers: Array(50).fill(ride.offer) }) }),
+    illegal_step: onRide('bidding'),
+    no_driver: onRide('bidding'),
+    messages_full: onRide('arrived', {
+      prepare: (ride) => set(ride, { driverNotes: Array(10).fill({ number: 1, text: 'x', at: new Date() }) }),
+    }),
+    wrong_pin: onRide('arrived', { wish: { pin: true }, body: {} }),
+    pin_locked: onRide('arrived', {
+      wish: { pin: true },
+      prepare: (ride) => set(ride, { wrongPinsAt: Array(5).fill(new Date()) }),
+    }),
+    offer_withdrawn: onRide('bidding', {
+      prepare: ({ rideId, offerId }) => applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone'),
+      body: {},
+    }),
+    ride_ended: onRide('completed'),
     endpoints_full: async (operation) => {
       const add = () => caller.run(operation, { body: { url: 'https://partner.example/events' } });
       for (let added = 0; added < 4; added += 1) await add();
       return add();
     },
-    not_sent_yet: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId });
-    },
-    no_webhook_url: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      const delivery = { outcome: 'no_url', durationMs: 0, at: new Date() };
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
-      return caller.run(operation, { rideId });
-    },
-    body_erased: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      const delivery = { outcome: 'no_url', durationMs: 0, at: new Date() };
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery, 'events.0.body': '' } });
-      return caller.run(operation, { rideId });
-    },
-    ride_not_bidding: async (operation) => {
-      const { rideId, offers } = await rideIn(api.ctx, 'driver_arriving', { by: partner, offers: [{}, {}] });
-      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId, fare: 99, passengerCount: 2 } });
-    },
-    bidding_over: async (operation) => {
-      const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      await endBidding(rideId);
-      return caller.run(operation, { rideId, body: { offerId, fare: 99, passengerCount: 2 } });
-    },
     bidding_not_open: async (operation) => {
       const { rideId } = (await partner.createRide({ pickupAt: inDays(2) })).body;
-      return caller.run(operation, { rideId });
-    },
-    fare_not_higher: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId, body: { fare: 0.5 } });
-    },
-    offers_full: async (operation) => {
-      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-      await rides.updateOne({ _id: rideId }, { $set: { offers: Array(50).fill(offer) } });
-      return caller.run(operation, { rideId });
-    },
-    illegal_step: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId });
-    },
-    no_driver: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      return caller.run(operation, { rideId });
-    },
-    messages_full: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
-      const driverNotes = Array.from({ length: 10 }, (_, index) => ({ number: index + 1, text: 'x', at: new Date() }));
-      await rides.updateOne({ _id: rideId }, { $set: { driverNotes } });
-      return caller.run(operation, { rideId });
-    },
-    wrong_pin: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, pin: true });
-      return caller.run(operation, { rideId, body: {} });
-    },
-    pin_locked: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, pin: true });
-      await rides.updateOne({ _id: rideId }, { $set: { wrongPinsAt: Array(5).fill(new Date()) } });
       return caller.run(operation, { rideId });
     },
     live_ride: async (operation) => {
       partner = await api.partner('live');
       return caller.run(operation);
-    },
-    offer_withdrawn: async (operation) => {
-      const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
-      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
-      return caller.run(operation, { rideId, body: { offerId } });
-    },
-    ride_ended: async (operation) => {
-      const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
-      return caller.run(operation, { rideId });
     },
     idempotency_conflict: async () => {
       await partner.createRide({}, { 'Idempotency-Key': 'twice' });
@@ -284,13 +259,7 @@ describe('documented answers to partners', () => {
         !schema.enum &&
         // These are parts of other schemas, or request bodies.
         ![
-          'NewRide',
-          'ChangedTerms',
-          'OfferChoice',
-          'NewFare',
-          'ManualOffer',
-          'ManualStart',
-          'DriverMessageText',
+          ...['NewRide', 'ChangedTerms', 'OfferChoice', 'NewFare', 'ManualOffer', 'ManualStart', 'DriverMessageText'],
           'NewWebhookEndpoint',
         ].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'ErrorBody'].includes(name),

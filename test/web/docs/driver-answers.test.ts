@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { stepTaken } from '../../../api/drivers/take-step.ts';
+import type { Operation } from '../../../shared/base/operation.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
@@ -9,7 +10,7 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { labelledExamples, newDriver, offerOn } from '../../support/rides.ts';
+import { labelledExamples, offerOn } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
 import { useStarted } from '../../support/use-started.ts';
@@ -43,79 +44,48 @@ describe('documented answers to drivers', () => {
     return { rideId, offerId };
   }
 
+  /** Calls an operation for a ride that is open to the driver, after `prepare`. */
+  const onOpenRide = (prepare?: (rideId: string) => Promise<unknown>) => async (operation: Operation) => {
+    const rideId = await openRide();
+    await prepare?.(rideId);
+    return caller.run(operation, { rideId });
+  };
+  /** Calls an operation for a ride that the driver was chosen for, after `prepare`. */
+  const onOwnRide =
+    (prepare: (rideId: string, operation: Operation) => Promise<unknown>) => async (operation: Operation) => {
+      const { rideId } = await ownRide();
+      await prepare(rideId, operation);
+      return caller.run(operation, { body: { rideId } });
+    };
+  const set = (rideId: string, fields: object) => rides.updateOne({ _id: rideId }, { $set: fields });
+
   /** How to cause each error that is documented for drivers. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
-    offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
-    ride_not_bidding: async (operation) => {
-      if (operation.method === 'DELETE') return caller.run(operation, await ownRide());
-      const rideId = await openRide();
-      await cancelByPartner(rideId);
-      return caller.run(operation, { rideId });
-    },
-    bidding_over: async (operation) => {
-      const rideId = await openRide();
-      await endBidding(rideId);
-      return caller.run(operation, { rideId });
-    },
-    offer_exists: async (operation) => {
-      const rideId = await openRide();
-      await offerBy(rideId);
-      return caller.run(operation, { rideId });
-    },
-    driver_offers_full: async (operation) => {
-      const rideId = await openRide();
+    not_own_ride: (operation) => caller.run(operation),
+    offer_not_found: onOpenRide(),
+    ride_not_bidding: async (operation) =>
+      operation.method === 'DELETE' ? caller.run(operation, await ownRide()) : onOpenRide(cancelByPartner)(operation),
+    bidding_over: onOpenRide(endBidding),
+    offer_exists: onOpenRide((rideId) => offerBy(rideId)),
+    driver_offers_full: onOpenRide(async (rideId) => {
       for (let made = 0; made < 3; made++) {
         const offerId = await offerBy(rideId);
         await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
       }
-      return caller.run(operation, { rideId });
-    },
-    offers_full: async (operation) => {
-      const rideId = await openRide();
-      const { offerId, at } = await offerOn(api.ctx, rideId);
-      const offers = Array.from({ length: 50 }, (_, index) => ({
-        ...terms,
-        offerId: `${offerId}${index}`,
-        driver: newDriver(),
-        at,
-      }));
-      await rides.updateOne({ _id: rideId }, { $set: { offers } });
-      return caller.run(operation, { rideId });
-    },
-    on_a_ride: async (operation) => {
-      const rideId = await openRide();
-      await ownRide();
-      return caller.run(operation, { rideId });
-    },
-    equipment_missing: async (operation) => {
-      const rideId = await openRide();
-      await rides.updateOne({ _id: rideId }, { $set: { needs: ['wheelchair'] } });
-      return caller.run(operation, { rideId });
-    },
-    not_own_ride: (operation) => caller.run(operation),
-    illegal_step: async (operation) => {
-      const { rideId } = await ownRide();
+    }),
+    offers_full: onOpenRide(async (rideId) => set(rideId, { offers: Array(50).fill(await offerOn(api.ctx, rideId)) })),
+    on_a_ride: onOpenRide(() => ownRide()),
+    equipment_missing: onOpenRide((rideId) => set(rideId, { needs: ['wheelchair'] })),
+    illegal_step: onOwnRide(async (rideId, { path }) => {
       // Arriving is the first step, so only the end of the ride makes it illegal.
-      if (operation.path === '/ride/arrive') await cancelByPartner(rideId);
-      return caller.run(operation, { body: { rideId } });
-    },
-    wrong_pin: async (operation) => {
-      const { rideId } = await ownRide();
-      await rides.updateOne({ _id: rideId }, { $set: { status: 'arrived', pinCode: '4821' } });
-      return caller.run(operation, { body: { rideId } });
-    },
-    pin_locked: async (operation) => {
-      const { rideId } = await ownRide();
-      const wrongPinsAt = Array(5).fill(new Date());
-      await rides.updateOne({ _id: rideId }, { $set: { status: 'arrived', pinCode: '4821', wrongPinsAt } });
-      return caller.run(operation, { body: { rideId } });
-    },
-    ride_ended: async (operation) => {
-      const { rideId } = await ownRide();
-      await cancelByPartner(rideId);
-      return caller.run(operation, { body: { rideId } });
-    },
+      if (path === '/ride/arrive') await cancelByPartner(rideId);
+    }),
+    wrong_pin: onOwnRide((rideId) => set(rideId, { status: 'arrived', pinCode: '4821' })),
+    pin_locked: onOwnRide((rideId) =>
+      set(rideId, { status: 'arrived', pinCode: '4821', wrongPinsAt: Array(5).fill(new Date()) }),
+    ),
+    ride_ended: onOwnRide(cancelByPartner),
     too_many_streams: async (operation) => {
       const streams = await Promise.all(Array.from({ length: 5 }, () => driver.stream()));
       const answer = await caller.run(operation);
@@ -183,14 +153,8 @@ describe('documented answers to drivers', () => {
         name !== 'ErrorBody' &&
         // These are parts of other schemas, or request bodies.
         ![
-          'DriverRequest',
-          'DriverRide',
-          'DriverPlace',
-          'DriverReport',
-          'DriverOffer',
-          'DriverStep',
-          'DriverStart',
-          'DriverSeen',
+          ...['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'],
+          ...['DriverStart', 'DriverSeen'],
         ].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown.map(([name]) => name));

@@ -47,24 +47,9 @@ describe('car on a live map', () => {
     const states = [{}, { route }].map(
       (found) =>
         trackState({
-          ...{ keyId: 'key_1', accountId: 'acct_1' },
-          ...{
-            _id: 'ride_1',
-            mode: 'test',
-            status: 'in_progress',
-            pickup: from,
-            destination: to,
-            distanceKm: 3,
-            offers: [],
-          },
-          ...{
-            statusAt: new Date(start),
-            createdAt: new Date(start),
-            statusesAt: [],
-            now: new Date(start),
-            leg,
-            ...found,
-          },
+          ...{ _id: 'ride_1', keyId: 'key_1', accountId: 'acct_1', mode: 'test', status: 'in_progress' },
+          ...{ pickup: from, destination: to, distanceKm: 3, offers: [], statusesAt: [] },
+          ...{ statusAt: new Date(start), createdAt: new Date(start), now: new Date(start), leg, ...found },
         }) as TrackState,
     );
     const car = createCar();

@@ -33,13 +33,19 @@ const driver = {
   plate: 'T-1',
   rating: 4.8,
 };
-const accepted = {
+const accepted: Partial<TrackedRide> = {
   status: 'driver_arriving',
   statusAt: at(1),
   statusesAt: [at(1)],
   acceptedOfferId: 'offer_1',
   driver,
-} as const;
+};
+const ended: Partial<TrackedRide> = {
+  ...accepted,
+  status: 'completed',
+  statusAt: at(30),
+  statusesAt: [at(1), at(2), at(3), at(30)],
+};
 
 describe('state of a live map', () => {
   it('the state of a bidding ride has both places, the distance, and bidding as the only step', () => {
@@ -60,7 +66,7 @@ describe('state of a live map', () => {
   });
 
   it("the state has the driver's first name, and arrivesAt from the accepted offer", () => {
-    const state = trackState(rideAfter(2, { ...accepted, statusesAt: [...accepted.statusesAt] }));
+    const state = trackState(rideAfter(2, accepted));
     expect(state?.driver).to.deep.equal({ firstName: 'Dana', vehicle: 'Prius', plate: 'T-1', rating: 4.8 });
     expect(state?.arrivesAt).to.equal(start + 5 * minute);
   });
@@ -68,13 +74,12 @@ describe('state of a live map', () => {
   it('the state lists each status so far with its time, in order', () => {
     const times = [at(1), at(5), at(6)];
     const state = trackState(rideAfter(7, { ...accepted, status: 'in_progress', statusAt: at(6), statusesAt: times }));
-    expect(state?.steps.map(({ status }) => status)).to.deep.equal([
-      'bidding',
-      'driver_arriving',
-      'arrived',
-      'in_progress',
+    expect(state?.steps.map(({ status, at }) => [status, (at - start) / minute])).to.deep.equal([
+      ['bidding', 0],
+      ['driver_arriving', 1],
+      ['arrived', 5],
+      ['in_progress', 6],
     ]);
-    expect(state?.steps.map(({ at }) => at - start)).to.deep.equal([0, minute, 5 * minute, 6 * minute]);
     expect(state?.arrivesAt).to.equal(start + 57 * minute, 'the 15 km through streets, at 30 km/h');
   });
 
@@ -102,16 +107,7 @@ describe('state of a live map', () => {
   }
 
   describe('of a completed ride', () => {
-    const completed = (changes: Partial<TrackedRide>) =>
-      trackState(
-        rideAfter(40, {
-          ...accepted,
-          status: 'completed',
-          statusAt: at(30),
-          statusesAt: [at(1), at(2), at(3), at(30)],
-          ...changes,
-        }),
-      );
+    const completed = (changes: Partial<TrackedRide>) => trackState(rideAfter(40, { ...ended, ...changes }));
 
     it('keeps the last position of a real car, not a later one', () => {
       const lastPosition = { lat: 1.09, lng: 2.08, heading: 45, at: at(29) };
@@ -131,32 +127,19 @@ describe('state of a live map', () => {
   });
 
   it('the driver of a ride for later arrives at its pickup time, or later if the driver is late', () => {
-    const arriving = { ...accepted, statusAt: at(1), statusesAt: [at(1)] };
-    const arrival = (pickupAt: Date) => trackState(rideAfter(2, { ...arriving, pickupAt }))?.arrivesAt;
+    const arrival = (pickupAt: Date) => trackState(rideAfter(2, { ...accepted, pickupAt }))?.arrivesAt;
     expect(arrival(at(40))).to.equal(at(40).getTime());
-    expect(arrival(at(0))).to.equal(trackState(rideAfter(2, arriving))?.arrivesAt);
+    expect(arrival(at(0))).to.equal(trackState(rideAfter(2, accepted))?.arrivesAt);
   });
 
   it('a ride that another one replaces ended by "replaced"', () => {
-    const ended = {
-      statusAt: at(10),
-      statusesAt: [at(1), at(10)],
-      cancelledBy: 'driver',
-      nextRideId: 'ride_x',
-    } as const;
-    const state = trackState(rideAfter(11, { status: 'cancelled', ...ended, statusesAt: [...ended.statusesAt] }));
+    const cancelled: Partial<TrackedRide> = { status: 'cancelled', statusAt: at(10), statusesAt: [at(1), at(10)] };
+    const state = trackState(rideAfter(11, { ...cancelled, cancelledBy: 'driver', nextRideId: 'ride_x' }));
     expect(state).to.include({ endedBy: 'replaced' });
   });
 
   it('the state is null 24 hours after the end of the ride', () => {
-    const ended = {
-      ...accepted,
-      status: 'completed',
-      statusAt: at(30),
-      statusesAt: [at(1), at(2), at(3), at(30)],
-    } as const;
-    const atMinute = (minutes: number) =>
-      trackState(rideAfter(minutes, { ...ended, statusesAt: [...ended.statusesAt] }));
+    const atMinute = (minutes: number) => trackState(rideAfter(minutes, ended));
     expect(atMinute(30 + 24 * 60 - 1)).to.include({ status: 'completed' });
     expect(atMinute(30 + 24 * 60)).to.equal(null);
   });

@@ -3,53 +3,12 @@ import { dashboardRoutes, type PageParts } from '../../../api/dashboard/web-page
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
-import { listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
-import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
-import { useKeyPages } from '../../support/key-pages.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { plansOf } from '../../support/plans.ts';
-import { testConfig, useTestApi } from '../../support/service.ts';
-
-describe('limit of new keys per account', () => {
-  const settings = { NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' };
-  const { visitor, owner, create, activeKeys } = useKeyPages(settings);
-  const revokeAll = async () => {
-    for (const { _id } of await activeKeys()) await revokeKey(_id, owner());
-  };
-
-  it('an account may create 20 keys in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
-
-  it('the limit counts revoked keys and concurrent forms, and the page shows when the next key is possible', async () => {
-    for (let made = 0; made < 2; made++) expect((await create()).status).to.equal(200);
-    await revokeAll();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => create()));
-    const [made, refused] = [200, 429].map((status) => answers.filter((answer) => answer.status === status));
-    expect([made?.length, refused?.length]).to.deep.equal([1, 4]);
-    expect(await listKeys(owner())).to.have.length(3);
-    for (const { html, headers } of refused ?? []) {
-      expect(html).to.include('This account has created 3 keys in the last 24 hours, the most it can.');
-      expect(html).to.match(/The next one is possible on <time[^>]*>20[\d :-]{17} UTC<\/time>, in about 24 hours\./);
-      expect(Number(headers.get('retry-after'))).to.be.within(86_000, 86_400);
-      expect(headers.get('x-service-error')).to.equal('rate_limited');
-    }
-  });
-
-  it('repeated forms, refused forms and keys from the command line do not count as new keys', async () => {
-    const formId = newFormId();
-    for (let sent = 0; sent < 4; sent++) expect((await create({ formId })).status).to.equal(200);
-    await create();
-    // The account has reached its limit of two active keys.
-    for (let sent = 0; sent < 4; sent++) expect((await create()).status).to.equal(422);
-    await revokeAll();
-    for (let made = 0; made < 4; made++) {
-      await revokeKey((await visitor.newKey()).keyId, owner());
-    }
-    expect((await create()).status).to.equal(200);
-    await revokeAll();
-    expect((await create()).status).to.equal(429);
-  });
-});
+import { useTestApi } from '../../support/service.ts';
 
 describe('revoked keys', () => {
   const many = 130;
