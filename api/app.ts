@@ -51,10 +51,7 @@ export function listenerOf(service: Context, parts: readonly Part[], limitMs?: n
   return app.callback();
 }
 
-/**
- * Creates the parts of the service. `more`: parts that exist only in development or in a test. `limitMs`: the time limit
- * of a request, which only a test changes.
- */
+/** Creates the parts. `more` is only for development and tests; `limitMs`, a request's time limit, only for tests. */
 export function createApp(service: Context, more: Part[] = [], limitMs?: number): App & { parts: readonly Part[] } {
   const wake = subscribeToRideChanges(connectSubscriberRedis(service.config.secrets.redisUrl, service.log));
   const creation = rideCreation(service);

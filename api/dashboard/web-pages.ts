@@ -104,10 +104,7 @@ export function dashboardRoutes(service: Context, { creation, streams, mailPage 
     };
   }
 
-  /**
-   * True for a form that has already changed the team, and so has taken the right to send it: the person handed over.
-   * Sending it again only completes its effects.
-   */
+  /** True for a form that has changed the team, and so lost its right: a repeat only completes its effects. */
   function hasGivenUpRight(
     ctx: RequestContext,
     { method, path }: DeclaredRoute,

@@ -34,10 +34,7 @@ export function authenticateByKey(): Authenticators {
 /** The cookie that holds the token of a driver's session. */
 export const driverCookie = (config: Pick<Config, 'environment'>) => hostCookie(config, 'driver_session');
 
-/**
- * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request
- * checks that this is still the key of the driver, and that the driver is active.
- */
+/** Authenticates by the session cookie. The driver must be active, and still have the key of the sign-in. */
 export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
   const cookie = driverCookie(service.config);
   const by = (windowMs: number): Authenticate => {

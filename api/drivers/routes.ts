@@ -1,9 +1,8 @@
 import type { Route } from '../http/route.ts';
 import { goOffline, goOnline, reportPosition } from './availability-operations.ts';
 import type { DriverApi, DriverOperation } from './driver-operation.ts';
-import { listRequests } from './list-requests.ts';
+import { listRequests, showOutcome } from './list-requests.ts';
 import { declineRequest, makeOffer, withdrawOffer } from './offer-operations.ts';
-import { showOutcome } from './show-outcome.ts';
 import { showOwnRide, streamDriver } from './show-own-ride.ts';
 import { showProfile } from './show-profile.ts';
 import { showTrips } from './show-trips.ts';

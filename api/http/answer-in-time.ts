@@ -27,35 +27,28 @@ export const answerInTime =
         // The handler has waited, or is still waiting, so the deadline has moved.
         if (left > 0) timer = setTimeout(check, left);
         // A stream counts as answered once its headers are sent.
-        else if (!ctx.headerSent) refuse(ctx, log, resolve, reject);
+        else if (!ctx.headerSent) {
+          try {
+            refuse(ctx, log);
+            resolve(undefined);
+          } catch (error) {
+            reject(error);
+          }
+        }
       };
       const handled = next();
       timer = setTimeout(check, leftMs(ctx, limitMs));
       handled.finally(() => clearTimeout(timer)).then(resolve, reject);
     });
 
-function refuse(
-  ctx: RequestContext,
-  log: Logger,
-  resolve: (_: undefined) => void,
-  reject: (error: unknown) => void,
-): void {
-  try {
-    ctx.state.isLate = true;
-    answerFailure(ctx, new AppError('unconfirmed'), log);
-    sendNow(ctx);
-    resolve(undefined);
-  } catch (error) {
-    reject(error);
-  }
-}
-
-/** Sends the response as Koa would, but in this tick. */
-function sendNow({ response, res }: RequestContext): void {
-  const { body } = response;
+/** Sends the 503 as Koa would, but in this tick. */
+function refuse(ctx: RequestContext, log: Logger): void {
+  ctx.state.isLate = true;
+  answerFailure(ctx, new AppError('unconfirmed'), log);
+  const { body } = ctx.response;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  response.length = Buffer.byteLength(text);
-  res.end(text);
+  ctx.response.length = Buffer.byteLength(text);
+  ctx.res.end(text);
 }
 
 /** Call it before beginning a response that stays open. Throws the error of a 503 that was already sent. */

@@ -5,8 +5,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 
-const limitBytes = 16_384;
-const limit = limitBytes as unknown as string;
+const limit = 16_384 as unknown as string;
 
 const parseJson = bodyParser({
   enableTypes: ['json'],
@@ -15,7 +14,7 @@ const parseJson = bodyParser({
   jsonLimit: limit,
   // Unknown fields are ignored, and `__proto__` is an unknown field.
   ...({ onProtoPoisoning: 'remove' } as object),
-  onerror: (error) => fail(error, 'The request body is not valid JSON'),
+  onerror: failJson,
 }) as unknown as Middleware;
 
 const parseForm = bodyParser({
@@ -23,6 +22,20 @@ const parseForm = bodyParser({
   formLimit: limit,
   onerror: (error) => fail(error),
 }) as unknown as Middleware;
+
+/** The parser also refuses valid JSON that is no object or list, such as the text of an object that was serialized twice. */
+function failJson(error: Error & { status?: number; body?: string }): never {
+  fail(error, isJson(error.body) ? notAnObject : 'The request body is not valid JSON');
+}
+
+function isJson(text = ''): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function fail(error: Error & { status?: number }, message?: string): never {
   if (error instanceof AppError) throw error;
@@ -41,7 +54,7 @@ export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) refuse(notUtf8);
   await read(ctx, parseJson);
   if (!ctx.request.rawBody) refuse(missing);
-  if (Array.isArray(ctx.request.body)) refuse('The request body must be a JSON object');
+  if (Array.isArray(ctx.request.body)) refuse(notAnObject);
   return ctx.request.body;
 }
 
@@ -103,4 +116,5 @@ function refuse(message: string): never {
 }
 
 const missing = 'The request needs a JSON object as its body, sent as application/json';
+const notAnObject = 'The request body must be a JSON object';
 const notUtf8 = 'The request body must be UTF-8';

@@ -44,7 +44,10 @@ export class Connection {
   enqueue(request: IncomingMessage, response: ServerResponse): void {
     this.#exchanges.push({ request, response });
     if (this.#exchanges.length === 1) this.#begin();
-    else if (this.#exchanges.length > maxWaiting) this.#pauseReading();
+    else if (this.#exchanges.length > maxWaiting) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
   }
 
   /** Sends `Connection: close` with the next response. Requests that wait behind it never begin. */
@@ -105,20 +108,13 @@ export class Connection {
       request.resume();
     }
     if (!this.#socket.writable) return;
-    if (this.#isPaused && this.#exchanges.length <= maxWaiting) this.#resumeReading();
+    if (this.#isPaused && this.#exchanges.length <= maxWaiting) {
+      this.#isPaused = false;
+      this.#socket.resume();
+    }
     if (this.#exchanges.length > 0) this.#begin();
     else if (this.#fault) this.#sendRefusal(this.#fault);
     else if (this.#closesWhenIdle) this.#socket.destroySoon();
-  }
-
-  #pauseReading(): void {
-    this.#isPaused = true;
-    this.#socket.pause();
-  }
-
-  #resumeReading(): void {
-    this.#isPaused = false;
-    this.#socket.resume();
   }
 
   #sendRefusal(error: AppError): void {

@@ -31,18 +31,17 @@ export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger)
   if (error.status >= 500 && !isSimulated) {
     log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
   }
-  // The status is already sent: closing the connection shows the client that the response is incomplete.
-  if (ctx.headerSent) ctx.res.destroy();
-  else answer(ctx, error);
-}
-
-function answer(ctx: RequestContext, error: AppError): void {
-  const { response, state } = ctx;
+  if (ctx.headerSent) {
+    // The status is already sent: closing the connection shows the client that the response is incomplete.
+    ctx.res.destroy();
+    return;
+  }
+  const { response } = ctx;
   ctx.respond = true;
   response.remove('Content-Type');
   response.status = error.status;
   response.set(error.headers);
-  response.body = state.part.renderError(error, ctx);
+  response.body = part.renderError(error, ctx);
 }
 
 /** An unknown error becomes a plain 500, because its message may contain private data. */

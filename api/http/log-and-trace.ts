@@ -63,7 +63,9 @@ export function traceRequest(tracing: Tracing): Middleware {
 
 /** The fields of an answered request in log and trace. */
 function requestFacts(ctx: RequestContext) {
-  const { requestId, route = routeOf(ctx), caller, driver } = ctx.state;
+  // The router sets the pattern of the route on the context.
+  const { _matchedRoute = 'none' } = ctx as { _matchedRoute?: string };
+  const { requestId, route = _matchedRoute, caller, driver } = ctx.state;
   const { method, status } = ctx;
   const ids = { rideId: rideIdOf(ctx), keyId: caller?.keyId, driverId: driver?.driverId };
   return { requestId, method, route, status, ...ids };
@@ -75,6 +77,3 @@ function rideIdOf(ctx: object): string | undefined {
   const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);
   return rideId !== undefined && /^ride_[0-9A-Za-z]{24}$/.test(rideId) ? rideId : undefined;
 }
-
-/** The pattern of the route, which the router sets on the context. */
-const routeOf = (ctx: object): string => (ctx as { _matchedRoute?: string })._matchedRoute ?? 'none';

@@ -35,19 +35,15 @@ const timeouts = {
 /** A connection on which nothing is sent or received for this long is closed. */
 export const idleTimeoutMs = 14_000;
 
-const serverOptions = {
-  // Node would refuse a missing Host with a response that has no body; `refuseMalformed` refuses it in the form of the
-  // contract.
-  requireHostHeader: false,
-};
-
 /** At most this many connections wait to be accepted. The clients of further ones retry after a second. */
 const backlog = 4_096;
 
 /** Listens on the configured host and port. Throws ConfigError if that fails. */
 export async function serve(ctx: Context, app: App, limits: Partial<typeof timeouts> = {}): Promise<HttpServer> {
   const handle = app.callback();
-  const server = createServer({ ...serverOptions, ...timeouts, keepAliveTimeout: ctx.config.keepAliveMs, ...limits });
+  // `refuseMalformed` refuses a missing Host in the form of the contract; Node would send no body.
+  const options = { ...timeouts, requireHostHeader: false, keepAliveTimeout: ctx.config.keepAliveMs, ...limits };
+  const server = createServer(options);
   const connections = new Map<Socket, Connection>();
   server.on('connection', (socket) => {
     connections.set(socket, new Connection(socket, handle));

@@ -4,13 +4,16 @@ import type { RequestContext } from '../part.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;
 
+const tooLarge = `{{#label}} must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
+const messages = { 'number.unsafe': tooLarge, 'number.infinity': tooLarge };
+
 /**
  * Returns the validated value, with defaults and without unknown fields. Use only this value afterwards, never the raw
  * input. Throws `invalid_request`, whose message names the first invalid field, and whose headers name all of them. With
  * `convert`, numeric strings become numbers.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
-  const options = { ...strict, convert, errors: { label: 'path', wrap: { label: false } } } as const;
+  const options = { ...strict, convert, messages, errors: { label: 'path', wrap: { label: false } } } as const;
   const { value, error } = schema.validate(input, options);
   if (!error) return value;
   const { error: all = error } = schema.validate(input, { ...options, abortEarly: false });
@@ -33,8 +36,8 @@ const faultsOf = ({ details }: Joi.ValidationError): Fault[] =>
 function codeOf(rule: string): Fault['code'] {
   if (rule === 'any.required') return 'missing';
   if (rule === 'any.only' || rule === 'object.unknown') return 'not_allowed';
-  if (/\.(?:base|integer|unsafe)$/.test(rule)) return 'wrong_type';
-  if (/^number\.(?:min|max|greater|less|positive)$/.test(rule)) return 'out_of_range';
+  if (/^\w+\.(?:base|integer)$/.test(rule)) return 'wrong_type';
+  if (/^number\.(?:min|max|greater|less|positive|unsafe|infinity)$/.test(rule)) return 'out_of_range';
   if (/^(?:string|array|object)\.(?:min|max|length|empty)$/.test(rule) || rule === 'text.length') return 'wrong_length';
   return 'invalid';
 }
@@ -43,10 +46,7 @@ function codeOf(rule: string): Fault['code'] {
 export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
   validate(schema, { ...ctx.query }, { convert: true });
 
-/**
- * The reasons why `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
- * number"). Empty for a valid input.
- */
+/** The fault of each invalid field by its path (`pickup.lat`), e.g. "must be a number". Empty for a valid input. */
 export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {
   const { error } = schema.validate(input, { ...strict, abortEarly: false, errors: { label: false } });
   const faults: Record<string, string> = {};

@@ -26,6 +26,8 @@ interface RideChange<Change> {
   /** Reads the change from the request. Throws a 400, 408 or 413. */
   read(ctx: RequestContext, caller: Caller): Change | Promise<Change>;
   apply(service: Context, rideId: string, change: Change, owner: { keyId: string }, origin: Origin): Promise<RideState>;
+  /** Adds warnings about a change that was made. */
+  warn?(ctx: RequestContext, ride: RideState, change: Change): void;
   present(ride: RideState): object;
 }
 
@@ -33,17 +35,22 @@ interface RideChange<Change> {
 export function changeOfRide<Change>(
   operation: Operation,
   { service, findCaller }: Pick<PartnerApi, 'service' | 'findCaller'>,
-  { read, apply, present }: RideChange<Change>,
+  { read, apply, warn, present }: RideChange<Change>,
 ): Middleware {
   return inSteps(operation, {
     authenticate: findCaller,
     validate: async (ctx, caller) => ({
+      ctx,
       change: await read(ctx, caller),
       rideId: rideIdOf(ctx),
       owner: { keyId: caller.keyId },
       origin: originOf(ctx),
     }),
-    act: ({ change, rideId, owner, origin }) => apply(service, rideId, change, owner, origin),
+    async act({ ctx, change, rideId, owner, origin }) {
+      const ride = await apply(service, rideId, change, owner, origin);
+      warn?.(ctx, ride, change);
+      return ride;
+    },
     present,
   });
 }

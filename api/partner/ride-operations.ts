@@ -6,13 +6,13 @@ import type { Command } from '../../shared/rides/decide.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
 import { fare, messageNumber, movingStatus, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
-import { money, textUpTo } from '../rides/field-types.ts';
+import { money, nonEmptyTextUpTo } from '../rides/field-types.ts';
 import { assertPickupTime, changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { changeOfRide, type PartnerOperation } from './partner-operation.ts';
 import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
-import { warnOfFare } from './warnings.ts';
+import { warnOfFare, warnOfMaxPrice, warnOfPhone, warnOfPlaces } from './warnings.ts';
 
 /** The operations with which a partner changes a ride. */
 
@@ -98,6 +98,10 @@ export const changeRequest: PartnerOperation = {
       read: async (ctx) => changedTerms(await body(ctx)),
       apply: (service, rideId, terms, owner, origin) =>
         changeTerms(service, rideId, { terms, check: (news) => assertPickupTime(news, service.now()), origin }, owner),
+      warn(ctx, { pickup, destination }, terms) {
+        if (terms.destination) warnOfPlaces(ctx, pickup, destination);
+        warnOfPhone(ctx, terms.passenger);
+      },
       present: ({ _id, status }): Shape<typeof rideChanged> => ({ success: true, rideId: _id, status }),
     });
   },
@@ -135,6 +139,7 @@ export const raiseFare: PartnerOperation = {
         return { action: 'raiseFare', fare };
       },
       apply: applyAction,
+      warn: warnOfMaxPrice,
       present: ({ _id, fare }): Shape<typeof fareRaised> => ({ success: true, rideId: _id, status: 'bidding', fare }),
     });
   },
@@ -168,7 +173,7 @@ export const cancelRide: PartnerOperation = {
 };
 
 const messageText = bodySchema<{ text: string }>('DriverMessageText', {
-  text: textUpTo(300).empty().disallow('').min(1).required().description('The message, at most 300 characters.'),
+  text: nonEmptyTextUpTo(300).required().description('The message, at most 300 characters.'),
 });
 
 const driverTold = objectSchema({ success, rideId, status, number: messageNumber }, { title: 'DriverTold' });

@@ -4,9 +4,8 @@ import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { validStatuses } from '../../shared/base/operation.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { bodyText } from '../http/body.ts';
-import { lostNames } from '../http/json-names.ts';
 import type { Middleware, RequestContext } from '../part.ts';
-import { listIgnoredParameters } from './ignored-fields.ts';
+import { listIgnoredParameters, lostNames } from './ignored-fields.ts';
 
 /** The warnings that a response to a test key can have: code and meaning. Codes are never renamed. */
 export const warnings = {
@@ -34,12 +33,23 @@ export function warnOfRide(
 ): void {
   warnOfPlaces(ctx, pickup, destination);
   warnOfFare(ctx, fare);
-  if (passenger?.phone && !/\p{Nd}/u.test(passenger.phone)) warn(ctx, 'phone_without_digits');
-  if (autoAccept && autoAccept.maxPrice < fare) warn(ctx, 'max_price_below_fare');
+  warnOfPhone(ctx, passenger);
+  warnOfMaxPrice(ctx, { fare, autoAccept });
 }
 
 export function warnOfPlaces(ctx: RequestContext, pickup: Location, destination: Location): void {
   if (greatCircleKm(pickup, destination) > farApartKm) warn(ctx, 'places_far_apart');
+}
+
+export function warnOfPhone(ctx: RequestContext, passenger: RideRequest['passenger']): void {
+  if (passenger?.phone && !/\p{Nd}/u.test(passenger.phone)) warn(ctx, 'phone_without_digits');
+}
+
+export function warnOfMaxPrice(
+  ctx: RequestContext,
+  { fare, autoAccept }: Pick<RideRequest, 'fare' | 'autoAccept'>,
+): void {
+  if (autoAccept && autoAccept.maxPrice < fare) warn(ctx, 'max_price_below_fare');
 }
 
 export function warnOfFare(ctx: RequestContext, fare: number): void {

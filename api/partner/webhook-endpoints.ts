@@ -30,12 +30,8 @@ const events = {
 const enabled = { type: 'boolean', description: '`false` while it is turned off in the dashboard.' } as const;
 
 const shownEndpoint = objectSchema({ endpointId, url, events, enabled }, { title: 'WebhookEndpoint' });
-const present = ({
-  _id,
-  url,
-  events,
-  disabledAt,
-}: Pick<Endpoint, '_id' | 'url' | 'events' | 'disabledAt'>): Shape<typeof shownEndpoint> => ({
+type ShownEndpoint = Pick<Endpoint, '_id' | 'url' | 'events' | 'disabledAt'>;
+const present = ({ _id, url, events, disabledAt }: ShownEndpoint): Shape<typeof shownEndpoint> => ({
   endpointId: _id,
   url,
   events,

@@ -37,10 +37,7 @@ export const accountWindows = (limit: number): readonly LimitWindow[] => [
 export interface WindowCount {
   /** The number of creations in the window. */
   count: number;
-  /**
-   * The time until the window has room (ms): until it has fewer creations than its limit. While it has room, the time
-   * until the oldest creation leaves it.
-   */
+  /** The time until the window has room (ms); while it has room, until its oldest creation leaves it. */
   freesMs: number;
 }
 
@@ -53,10 +50,7 @@ export interface WindowCounts {
 
 export interface Creation {
   id: string;
-  /**
-   * True if several requests, even concurrent ones, can have the same Idempotency-Key and so be the same creation. They
-   * share a charge, which stays unless all of them fail.
-   */
+  /** True if several requests can be this creation, by their Idempotency-Key: they share a charge until all fail. */
   isRepeatable: boolean;
 }
 
@@ -150,10 +144,7 @@ export function redisLog(redis: RedisClient): SlidingLog {
   };
 }
 
-/**
- * The Redis keys of the sliding log, and of the count of concurrent requests for one creation (with the same
- * Idempotency-Key). The hash tag places both on one cluster node.
- */
+/** The Redis keys of the log, and of the count of requests for one creation. The hash tag puts both on one node. */
 const keysOf = (of: string, { id }: Creation) => [`rides:created:${of}`, `{rides:created:${of}}:${id}`] as const;
 
 const repeatable = ({ isRepeatable }: Creation): string => (isRepeatable ? 'repeatable' : '');

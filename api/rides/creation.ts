@@ -1,3 +1,4 @@
+import { charge as chargeLimit } from '../../shared/accounts/limit.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError, type ErrorCode, limitReached } from '../../shared/base/errors.ts';
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
@@ -5,6 +6,7 @@ import {
   type CreationFields,
   createRide,
   findReplay,
+  idempotencyLifeMs,
   type NewRide,
   UnconfirmedRide,
 } from '../../shared/rides/create-ride.ts';
@@ -21,7 +23,6 @@ import {
   type WindowCounts,
 } from './creation-limit.ts';
 import { assertPickupTime } from './new-ride.ts';
-import { refuseFirst } from './refuse-first.ts';
 
 /** The steps of a creation after its validation. The partner API, the console and the desk share their limit. */
 export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
@@ -61,10 +62,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   const { ridesPerAccountMinute } = service.config;
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service);
 
-  /**
-   * Charges the account, then the key. If the key has reached its limit, refunds the account. The two charges are not
-   * atomic, because their logs can be on two nodes of a Redis Cluster.
-   */
+  /** Charges the account, then the key; refunds the account if that fails. Their logs can be on two Redis nodes. */
   async function charge({ key: { keyId, accountId, limit }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
     const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
@@ -93,6 +91,32 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
       throw error;
     }
   };
+}
+
+const firstRequests = { name: 'refused_creation', most: 1, perMs: idempotencyLifeMs };
+
+const refusals: Partial<Record<string, () => AppError>> = {
+  rate_limited: () =>
+    limitReached('rate_limited', 'the test scenario refuses the first request', { 'Retry-After': '1' }),
+  unavailable: () => new AppError('unavailable'),
+};
+
+/**
+ * Refuses the first request of each Idempotency-Key in the test scenarios `rate_limited` and `unavailable` (contract,
+ * section 3), and every request without an Idempotency-Key. Call it after the creation was charged, and keep the charge:
+ * otherwise a test key could send and store any number of refused requests.
+ */
+async function refuseFirst({ now }: Pick<Context, 'now'>, { state }: RequestContext, input: NewRide): Promise<void> {
+  const refusal = refusals[input.scenario ?? ''];
+  if (!refusal || !(await isFirst(now, input))) return;
+  state.isSimulated = true;
+  throw refusal();
+}
+
+async function isFirst(now: () => number, { key, idempotencyKey }: NewRide): Promise<boolean> {
+  if (idempotencyKey === undefined) return true;
+  const { isFull } = await chargeLimit(firstRequests, `${key.keyId} ${sha256(idempotencyKey)}`, now());
+  return !isFull;
 }
 
 const combineCharges = (one: Charge, other: Charge): Charge => ({

@@ -3,21 +3,25 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { maxPrice } from '../../shared/base/terms.ts';
 
-/** An optional text. `null` counts as absent; an empty text is allowed. */
-export const text = Joi.string()
-  .allow('')
-  .empty(null)
+/** A text that is not empty. */
+const wellFormed = Joi.string()
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
   // The rule adds no keyword to the JSON Schema, because JSON Schema's strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
-/** A text of at most `length` code points. */
-export const textUpTo = (length: number) =>
-  text
+/** An optional text. `null` counts as absent; an empty text is allowed. */
+export const text = wellFormed.allow('').empty(null);
+
+const limited = (schema: Joi.StringSchema, length: number) =>
+  schema
     .custom((value: string, helpers) => ([...value].length > length ? helpers.error('text.length') : value))
     .meta({ openapi: { maxLength: length } })
     .messages({ 'text.length': `{{#label}} must be at most ${length} characters` });
+
+/** A text of at most `length` code points. */
+export const textUpTo = (length: number) => limited(text, length);
+export const nonEmptyTextUpTo = (length: number) => limited(wellFormed, length);
 
 export const referenceText = textUpTo(64);
 /** An empty reference counts as absent, because a search for it makes no sense. */

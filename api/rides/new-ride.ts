@@ -11,6 +11,7 @@ import { earliestMs } from '../../shared/rides/opening.ts';
 import { carType, rideType } from '../../shared/rides/public-schemas.ts';
 import type { AutoAccept, ChangedTerms, Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
+import { tooLong } from '../../shared/targets/target.ts';
 import { latitude, longitude } from '../http/validate.ts';
 import { choice, etaMinutes, money, reference, referenceText, text, textUpTo, unixTime } from './field-types.ts';
 
@@ -56,10 +57,11 @@ export const targetUrl = (config: Pick<Config, 'environment' | 'webhookLocalTarg
     .empty(null)
     .custom((value: string, helpers) => {
       const refusal = value.isWellFormed() ? checkGivenTarget(config, value) : 'must be well-formed Unicode';
-      return refusal ? helpers.error('target.refused', { refusal }) : value;
+      const code = refusal === tooLong ? 'text.length' : 'target.refused';
+      return refusal ? helpers.error(code, { refusal }) : value;
     })
     .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
-    .messages({ 'target.refused': '{{#label}} {{#refusal}}' });
+    .messages(Object.fromEntries(['target.refused', 'text.length'].map((code) => [code, '{{#label}} {{#refusal}}'])));
 
 const notE164 = '{{#label}} must be a phone number in E.164 form, such as +12025550143, because it is texted';
 
@@ -201,10 +203,7 @@ export const changedTerms = (given: Partial<GivenRequest>): ChangedTerms => ({
 
 type GivenRequest = Omit<RideRequest, 'distanceKm' | 'pickupAt'> & { distanceKm?: number; pickupAt?: number };
 
-/**
- * Builds the ride request from a body that `newRideSchema` has validated. The order of fields is fixed, because
- * requests with the same Idempotency-Key are compared by their JSON.
- */
+/** Builds the request of a valid body, in a fixed order: those with one Idempotency-Key are compared as JSON. */
 export function rideRequest(given: GivenRequest): RideRequest {
   const { pickup, destination } = given;
   return {

@@ -14,10 +14,7 @@ interface Viewer {
 }
 
 export interface FollowedRides<Read, State> {
-  /**
-   * Opens a stream with `open`, sends the ride's state now and at every change, and ends the stream after the last
-   * state. Throws `too_many_streams`.
-   */
+  /** Opens a stream and sends the ride's state now and at every change, up to the last. Throws `too_many_streams`. */
   follow: FollowRide<Read, State>;
   close(): void;
 }

@@ -3,15 +3,9 @@ import { assertInTime } from '../http/answer-in-time.ts';
 import type { RequestContext } from '../part.ts';
 import { openLimits } from './open-limits.ts';
 
-/**
- * The interval of comments, which keep a stream open: the server closes a connection that is silent for 14 s, and some
- * proxies do so sooner.
- */
+/** The interval of comments, which keep a stream open: the server closes a silent connection after 14 s. */
 const heartbeatMs = 10_000;
-/**
- * A client for which more bytes than this are waiting is disconnected. Its next stream begins with the current state
- * instead of a long backlog.
- */
+/** A client with more unsent bytes is disconnected: its next stream begins with the current state, not a backlog. */
 const maxUnsentBytes = 65_536;
 /** At shutdown, clients have this long to read the rest of their streams. */
 const defaultLingerMs = 1_000;

@@ -127,7 +127,7 @@ function restoreLines(answer: RestoreAnswer): string[] {
   if ('released' in answer) {
     const { released, others } = answer;
     return [
-      `Released ${released} rides and ${others} redeliveries, test events and mails.`,
+      `Released ${released} rides and ${others} redeliveries, test events, mails and text messages.`,
       'Events that were sent after the backup are sent again, with the same X-Service-Event-Id.',
       'Run sweep, which adds their jobs.',
     ];

@@ -28,9 +28,11 @@ export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly status: number;
-  constructor(status: number, message: string) {
+  readonly code: string;
+  constructor({ status, headers }: Response, message: string) {
     super(message);
     this.status = status;
+    this.code = headers.get('x-service-error') ?? '';
   }
 }
 
@@ -65,7 +67,7 @@ export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
     });
     if (response.ok) return response;
     const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-    throw new Refusal(response.status, `${method} ${path} returned ${response.status}: ${error}`);
+    throw new Refusal(response, `${method} ${path} returned ${response.status}: ${error}`);
   }
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await ask(method, path, AbortSignal.timeout(requestTimeoutMs), body);

@@ -19,6 +19,8 @@ interface Driving {
 
 const boardingMs = 20_000;
 const retryMs = 1_000;
+/** The pause of a driver who lacks the PIN. Longer, because each try is a line in the log of the stack. */
+const pinMs = 5_000;
 
 /**
  * Drives a ride from its current status to its end, or until `signal` aborts because the ride is over. Resolves with
@@ -45,7 +47,8 @@ export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSi
 }
 
 /**
- * Sends a step until it is answered. Resolves with false if the answer is a refusal, which means that the ride is over.
+ * Sends a step until it is answered. Resolves with false if the answer is a refusal, which means that the ride is over. A
+ * driver never knows the PIN of a ride, and waits until somebody else has started the trip.
  */
 async function takeStep(
   rideId: string,
@@ -58,9 +61,11 @@ async function takeStep(
       await client.takeStep(rideId, step);
       return true;
     } catch (error) {
-      const isRefused = error instanceof Refusal && error.status < 500;
-      if (!isRefused || error.status !== 409) onError(error);
-      if (isRefused || !(await sleep(retryMs, signal))) return false;
+      const lacksPin = error instanceof Refusal && error.code === 'wrong_pin';
+      const isRefused = error instanceof Refusal && error.status < 500 && !lacksPin;
+      const isExpected = error instanceof Refusal && error.status === 409;
+      if (!isExpected) onError(error);
+      if (isRefused || !(await sleep(lacksPin ? pinMs : retryMs, signal))) return false;
     }
   }
 }

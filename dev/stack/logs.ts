@@ -89,6 +89,7 @@ type LogEntry = {
   durationMs?: number;
   cancelledBy?: string;
   fare?: number;
+  withdrawn?: number;
   scenario?: string;
   mode?: string;
   asked?: number;
@@ -135,11 +136,14 @@ export function parseEntry(line: string): LogEntry | undefined {
 /** Hides the requests of the developer's own tools: some of them poll every few seconds. */
 const toolRoutes = new Set([queueBoardPath, mailBoxPath, messageBoxPath, receiverPath, '/healthz']);
 
-function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
+function isWorthShowing(entry: LogEntry): boolean {
+  const { msg, method, route, path, level, status } = entry;
   const isFromTools = path === '/favicon.ico' || toolRoutes.has(route ?? '');
   // Hides successful position reports, because drivers send one every few seconds.
   const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
-  return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);
+  // A change without a step is a part of a request, a round or a job, which may have a line of its own.
+  const isPart = msg === 'ride changed' && step(entry) === '';
+  return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport || isPart);
 }
 
 /** Formats an entry as one short line: the time, the ride (its last six characters), what happened, and the result. */
@@ -154,7 +158,7 @@ export function readable(name: string, entry: LogEntry): string {
     case 'dispatch round':
       return row(entry, 'drivers asked', String(entry.asked));
     case 'delivery':
-      return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
+      return row(entry, eventName(entry), delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
     case 'message':
@@ -185,12 +189,17 @@ function answerText({ status, durationMs }: LogEntry): string {
   return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;
 }
 
-function step({ status, event, cancelledBy, fare }: LogEntry): string {
+/** What a change did, in words; empty if it made no step of the ride. */
+function step({ status, event, cancelledBy, fare, withdrawn }: LogEntry): string {
   if (fare !== undefined) return `fare raised to ${fare.toFixed(2)}`;
   if (event === 'offer.received') return 'offer received';
-  if (!event) return 'offer withdrawn';
+  if (!event) return withdrawn ? 'offer withdrawn' : '';
   return cancelledBy ? `${status} by ${cancelledBy}` : String(status);
 }
+
+/** A copy for a further endpoint has a kind, and `offer.withdrawn` has no number. */
+const eventName = ({ seq, event, kind }: LogEntry): string =>
+  `event ${seq ?? ''} ${event}${kind ? ', copy' : ''}`.replace('  ', ' ');
 
 function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry): string {
   const why = reasons[reason] ?? reason;

@@ -61,10 +61,7 @@ export interface Place {
 
 export interface Account {
   _id: string;
-  /**
-   * The address of the founder. Once the founder has left or is no longer an owner, it is the account's id, so that the
-   * address can found another account.
-   */
+  /** The founder's address; the account's id once the founder has left or is no owner, and may found another. */
   email: string;
   createdAt: Date;
   /** Without a name, the account is shown with the address of its first owner. */
@@ -79,10 +76,7 @@ export interface Account {
   teamForms?: TeamForm[];
   /** The first time that a user of the account opened the test console. */
   consoleSeenAt?: Date;
-  /**
-   * Set while the operator has suspended the account: its keys are refused and its dashboard is read-only
-   * (keys/suspend-account.ts).
-   */
+  /** Set while the operator has suspended the account: its keys are refused, and its dashboard is read-only. */
   suspendedAt?: Date;
   /** The key with which the desk books (desk.ts). */
   deskKeyId?: string;

@@ -37,10 +37,7 @@ const isFreeName = ({ id, foldedName }: Place) => ({
   places: { $not: { $elemMatch: { id: { $ne: id }, foldedName } } },
 });
 
-/**
- * Adds a place. The first place becomes the default pickup. Resolves with `full` if the account has `mostPlaces`
- * already, and with `taken` if another place has the same name.
- */
+/** Adds a place; the first becomes the default pickup. Resolves with `full` at the limit, `taken` for a known name. */
 export async function addPlace(
   accountId: string,
   form: string,
@@ -60,10 +57,7 @@ export async function addPlace(
   return (await readDesk(accountId)).places.length >= mostPlaces ? 'full' : 'taken';
 }
 
-/**
- * Changes a place. Resolves with `taken` if another place has the same name. Throws `not_found` if the account has no
- * such place.
- */
+/** Changes a place. Resolves with `taken` if another place has the name. Throws `not_found` for an unknown place. */
 export async function changePlace(
   accountId: string,
   form: string,
@@ -107,10 +101,7 @@ export async function chooseFirstDeskKey(accountId: string, keyId: string): Prom
   await accounts.updateOne({ _id: accountId, deskKeyId: { $exists: false } }, { $set: { deskKeyId: keyId } });
 }
 
-/**
- * Changes the account's document once per form, if it matches `when`. Resolves with false if it does not match and the
- * form has not been applied before.
- */
+/** Changes the account once per form. Resolves with false if it does not match `when` and the form was not applied. */
 async function changeOnce(accountId: string, form: string, when: object, set: object): Promise<boolean> {
   const deskForms = { $slice: [{ $concatArrays: [{ $ifNull: ['$deskForms', []] }, [form]] }, -keptForms] };
   const { matchedCount } = await accounts.updateOne({ _id: accountId, deskForms: { $ne: form }, ...when }, [

@@ -111,10 +111,7 @@ export interface PendingSignIn {
   invitation: string;
 }
 
-/**
- * The last code request of a browser; null if there is none, or if its code or link was used. `hasCode`: the code can
- * still be entered.
- */
+/** The last code request of a browser; null without one, or once it was used. `hasCode`: it can be entered. */
 export async function pendingSignIn(token: string, nowMs: number): Promise<PendingSignIn | null> {
   const found = await findSignIn(token, nowMs);
   if (!found || found.used) return null;
@@ -196,9 +193,7 @@ export async function enterCode(
   return proof ?? { result: 'no code' };
 }
 
-/**
- * Counts a try once. Resolves with the number of tries of this code; with null if the code can no longer be entered.
- */
+/** Counts a try once. Resolves with the number of tries of this code; null if it can no longer be entered. */
 async function countTryOfCode(
   { _id, email }: SignIn,
   mac: string,
@@ -219,10 +214,7 @@ async function countTryOfCode(
   return row?.code?.tries ?? null;
 }
 
-/**
- * Checks a link. Resolves with its request for a code; with null if the link is not for this browser or no longer
- * works.
- */
+/** Checks a link. Resolves with its request for a code; null if it is not for this browser or no longer works. */
 export async function openLink(
   { secrets }: Pick<Settings, 'secrets'>,
   { browser, link, formId }: { browser: Browser; link: string; formId?: string },
@@ -234,10 +226,7 @@ export async function openLink(
   return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next, invitation } : null;
 }
 
-/**
- * Uses a link. No limit applies, because nobody guesses 132 bits. The link works once; sending the same form again
- * repeats the result.
- */
+/** Uses a link, once; a repeat of the form repeats the result. No limit: nobody guesses 132 bits. */
 export async function enterLink(
   settings: Pick<Settings, 'secrets'>,
   entered: { browser: Browser; link: string; formId: string },
@@ -265,9 +254,7 @@ async function proofOf({ _id, email }: SignIn, mac: string, formId: string): Pro
   return { result: 'right', email, next, invitation, at: by.at, isDone: by.isDone === true };
 }
 
-/**
- * Records that the form has completed the sign-in, so that sending it again does not restart a session that has ended.
- */
+/** Records that the form has completed the sign-in, so that a repeat does not restart an ended session. */
 export async function noteSignedIn(token: string, formId: string): Promise<void> {
   await signIns.updateOne({ _id: sha256(token), 'used.formId': formId }, { $set: { 'used.isDone': true } });
 }

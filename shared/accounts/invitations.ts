@@ -92,10 +92,7 @@ export const invite = (
 const validUntil = (at: Date): Date => new Date(at.getTime() + invitationLifetimeMs);
 const invitedAs = ({ email, role }: Pick<Invitation, 'email' | 'role'>): string => `${email} as ${role}`;
 
-/**
- * Makes an invitation valid for another 72 hours. Its link stays the same while the secret that made it is listed.
- * Throws `not_found` for an unknown invitation.
- */
+/** Makes an invitation valid for another 72 hours, if possible with the same link. Throws `not_found`. */
 export const renewInvitation = (config: Pick<Config, 'secrets'>, actor: TeamActor, invitationId: string) =>
   changeByOwner(actor, (team, at) => {
     const found = invitationIn(team, invitationId);

@@ -8,10 +8,7 @@ export interface Limit {
   name: string;
   most: number;
   perMs: number;
-  /**
-   * The pauses before the next charge: entry n applies after n charges within `perMs`. Beyond the end of the list there
-   * is no pause.
-   */
+  /** The pauses before the next charge: entry n applies after n charges within `perMs`. No pause after the last. */
   pausesMs?: readonly number[];
 }
 
@@ -29,10 +26,7 @@ limitSchema.index({ expiresAt: 1 });
 export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits');
 const limits = collection<LimitRow>(LimitModel);
 
-/**
- * The result of a charge. `count` is the number of charges in the window, including this one. `freesMs` is the time
- * until the limit admits another charge.
- */
+/** `count`: the charges in the window, with this one. `freesMs`: until the limit admits another charge. */
 export type ChargeResult =
   | { isFull: false; count: number; refund(): Promise<void> }
   | { isFull: true; freesMs: number };

@@ -1,13 +1,8 @@
 import { sha256 } from '../base/ids.ts';
 
-/**
- * A dashboard form that was sent. Each form has a one-time id (form id). If the same form is sent again, it is
- * recognized by its id and gets the same response.
- */
+/** A form of the dashboard that was sent. A repeat is recognized by its one-time id, and gets the same response. */
 export interface SentForm {
-  /**
-   * Identifies the form in the document that it changes. A hash, so that a stored id cannot be used to send the form.
-   */
+  /** Identifies the form in the document that it changes. A hash, so that a stored id cannot send the form. */
   id: string;
   /** The token of the session that sent the form. It is never stored; secrets are derived from it. */
   session: string;
@@ -28,17 +23,11 @@ export interface AppliedForm {
   isChange: boolean;
 }
 
-/**
- * A document keeps the last forms that changed it. A form that is sent again after this many other forms counts as a
- * new one.
- */
+/** A document keeps the last forms that changed it. After this many others, a form counts as a new one. */
 export const keptForms = 50;
 
 /** For this long after a form was applied, sending it again adds the audit entry and the mail if they are missing. */
 const mayAddMissingForMs = 24 * 3_600_000;
 
-/**
- * True if a form that was applied at `at` and is sent again may add missing records. Later, a record may be missing
- * because it was deleted.
- */
+/** True while a repeat of a form may add missing records. Later, they may be missing because they were deleted. */
 export const mayAddMissingRecords = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < mayAddMissingForMs;

@@ -32,10 +32,7 @@ type SessionStart = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' 
 /** The sessions of one kind of owner. */
 interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
-  /**
-   * Starts a session and resolves with its token: 256 random bits, which only the browser's cookie stores. With a
-   * `given` token, a second call changes nothing.
-   */
+  /** Starts a session. Resolves with its token, of 256 random bits. With a `given` token, a repeat changes nothing. */
   start(owner: Owner, nowMs: number, given?: SessionStart): Promise<string>;
   /**
    * Creates a function that finds the owner of a session. Concurrent calls share one query. With `windowMs`, each call

@@ -8,10 +8,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const mailsToAddress: Limit = { name: 'code-mails-to', most: 5, perMs: hourMs };
 const mailsForClient: Limit = { name: 'code-mails-for', most: 20, perMs: hourMs };
-/**
- * There is no pause before the first five tries, because people mistype. Before each later try, the pause about
- * doubles, up to an hour.
- */
+/** No pause before the first five tries, because people mistype. Later pauses about double, up to an hour. */
 const pausesMs = [0, 0, 0, 0, 0, 1, 2, 4, 8, 15, 30, ...Array<number>(9).fill(60)].map((minutes) => minutes * minuteMs);
 export const wrongCodes: Limit = { name: 'wrong-codes-of-day', most: 20, perMs: dayMs, pausesMs };
 /** After this many wrong codes within a day, the owner of the address gets a mail. */

@@ -8,10 +8,7 @@ export interface SignIn {
   email: string;
   /** Removed when the code or the link is used. */
   code?: { mac: string; tries: number; expiresAt: Date };
-  /**
-   * The code and the link are derived from these seeds, the browser's token and SECRETS_KEY, so a repeated mail
-   * contains the same code and link.
-   */
+  /** The code and link follow from these seeds, the browser's token and SECRETS_KEY, so a repeated mail is the same. */
   codeSeed: string;
   linkSeed: string;
   /** The ids of the counted tries of this code. */
@@ -20,10 +17,7 @@ export interface SignIn {
   next?: string;
   /** The hash of the invitation that the person accepts with this sign-in. */
   invitation?: string;
-  /**
-   * The form that used the code or link. If this form is sent again, missing steps are completed; every other form is
-   * refused.
-   */
+  /** The form that used the code or link. A repeat of it completes missing steps; other forms are refused. */
   used?: { formId: string; mac: string; at: Date; isDone?: true };
   expiresAt: Date;
 }

@@ -44,15 +44,9 @@ export interface Config {
   newKeysPerDay: number;
   /** Limit on the rides that all keys of an account together create in 60 seconds; 0 means no limit. */
   ridesPerAccountMinute: number;
-  /**
-   * Limit on sign-in mails per clock hour, for all browsers that have not signed in before. Invitations have a second
-   * limit of the same size.
-   */
+  /** Sign-in mails per clock hour to browsers that have not signed in before. Invitations have their own limit. */
   signInMailsPerHour: number;
-  /**
-   * The numbers of days after which the personal data of an ended ride, the ride itself, and an audit entry are
-   * deleted.
-   */
+  /** The days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
   /** Fallback tariff of fare hints, in US dollars, for areas with too few rides. */
   fareTariff?: { base: number; perKm: number };

@@ -14,10 +14,7 @@ export interface Context {
   tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
-  /**
-   * The time that decides whether a claim has expired: a forward step of the clock must not end a claim early. See
-   * `MongoClock`.
-   */
+  /** The time that ends claims: a forward step of the clock must not end a claim early. See `MongoClock`. */
   nowBeforeSteps(withinMs: number): number;
   close(): Promise<void>;
 }

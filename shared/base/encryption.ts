@@ -29,10 +29,7 @@ export class SecretsKeyMissing extends Error {
   }
 }
 
-/**
- * Thrown if this process has the key of a ciphertext, but the ciphertext does not decrypt: it was modified or belongs
- * to another record.
- */
+/** Thrown for a ciphertext that its key does not decrypt: it was modified, or belongs to another record. */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {

@@ -30,7 +30,7 @@ const errorTable = {
   ride_ended: [409, 'The ride is already completed or cancelled'],
   fare_not_higher: [409, 'The fare can only be raised'],
   driver_busy: [409, 'The driver of this offer has taken another ride'],
-  equipment_missing: [409, 'The driver does not have the equipment that this ride needs'],
+  equipment_missing: [409, 'The driver does not have the equipment or the seats that this ride needs'],
   on_a_ride: [409, 'The driver is on a ride'],
   not_own_ride: [409, "This is not the driver's own ride"],
   no_driver: [409, 'The ride has no driver yet'],
@@ -71,9 +71,7 @@ export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCod
 /** The response header that carries the code of an error (contract, section 7). */
 export const errorCodeHeader = 'X-Service-Error';
 
-/**
- * The code of an error response that no AppError caused, for example a page that shows a form again with its errors.
- */
+/** The code of an error response that no AppError caused, e.g. a page that shows a form with its errors. */
 export function codeOfStatus(status: number): ErrorCode {
   return codesOfStatuses[status] ?? (status >= 500 ? 'internal' : 'invalid_request');
 }
@@ -122,10 +120,7 @@ function faultHeaders(faults: readonly Fault[]): Record<string, string> {
 }
 
 interface ErrorDetails {
-  /**
-   * Replaces the public text of the table, for example to name the invalid field. Never contains a value from the
-   * request.
-   */
+  /** Replaces the public text, for example to name the invalid field. Never contains a value from the request. */
   message?: string;
   /** Headers of the response in addition to `X-Service-Error`, for example Retry-After. */
   headers?: Record<string, string>;
@@ -133,10 +128,7 @@ interface ErrorDetails {
   faults?: readonly Fault[];
 }
 
-/**
- * An error that the caller gets as the response. Thrown where the fault is found; handle-errors.ts turns it into the
- * response.
- */
+/** An error that the caller gets as the response. Thrown where the fault is found; rendered in handle-errors.ts. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -192,9 +184,7 @@ export function limitReached(
   return new AppError(code, { message: `${publicErrorOf(code).text}: ${limit}`, headers });
 }
 
-/**
- * Thrown if settings are missing or invalid. The message has one line per setting, with its name and never its value.
- */
+/** Thrown if settings are missing or invalid. One line per setting, with its name and never its value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

@@ -17,10 +17,7 @@ export function derivedBase62(length: number, bytesOf: (block: number) => Buffer
   return text.slice(0, length);
 }
 
-/**
- * Drops bytes from 248 on, the largest multiple of 62 in a byte: they would make the first characters of base62 more
- * likely.
- */
+/** Drops bytes from 248 on, the largest multiple of 62 in a byte: they would favour the first characters. */
 function digitsOf(bytes: Buffer): string {
   let text = '';
   for (const byte of bytes) if (byte < 248) text += base62[byte % 62];
@@ -38,9 +35,7 @@ export function toBase62(value: number, width: number): string {
 export const fromBase62 = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
 
-/**
- * A ride id starts with the time, so new rides are adjacent in the index, and inserts stay fast with millions of rides.
- */
+/** A ride id starts with the time, so new rides are adjacent in the index, and inserts stay fast. */
 export function newRideId(nowMs: number): string {
   return firstRideId(nowMs) + randomBase62(16);
 }
@@ -71,10 +66,7 @@ export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + ran
  */
 export const copyAttemptId = (atMs: number, eventId: string, endpointId: string): string =>
   firstAttemptId(atMs) + derivedFrom(`${eventId} ${endpointId}`, 'copy', 14);
-/**
- * The token in the address of a tracking page. The page needs no key, so the address must not be guessable: about 131
- * bits of entropy.
- */
+/** The token of a tracking page, which needs no key: about 131 bits, so that nobody can guess it. */
 export const newTrackToken = (): string => randomBase62(22);
 /** The PIN of a passenger: four random digits. */
 export const newPin = (): string => String(randomInt(10_000)).padStart(4, '0');

@@ -22,10 +22,7 @@ export interface LogOutput {
    * because the thread of that write keeps the process from exiting.
    */
   flush(done: (blocked?: Error) => void): void;
-  /**
-   * Writes waiting lines synchronously, for up to 200 ms. Used in the `exit` event, after which the event loop no
-   * longer runs.
-   */
+  /** Writes waiting lines synchronously, for up to 200 ms, in the `exit` event: the event loop no longer runs. */
   flushSync(): void;
   /** Called with the number of dropped lines when writing works again. */
   onDropped?: (lines: number) => void;

@@ -30,6 +30,7 @@ const plainFields = new Set([
   'event',
   'cancelledBy',
   'fare',
+  'withdrawn',
   'asked',
   // Jobs.
   'pool',

@@ -3,10 +3,7 @@ import type * as PromClient from 'prom-client';
 
 const require = createRequire(import.meta.url);
 
-/**
- * Imports single files, because the package's main entry also loads OpenTelemetry, which a process without traces must
- * not load.
- */
+/** Imports single files: the main entry loads OpenTelemetry, which a process without traces must not load. */
 export const Counter = require('prom-client/lib/counter') as (typeof PromClient)['Counter'];
 export const Gauge = require('prom-client/lib/gauge') as (typeof PromClient)['Gauge'];
 const Histogram = require('prom-client/lib/histogram') as (typeof PromClient)['Histogram'];
@@ -18,10 +15,7 @@ export const defaultMetrics = ['processStartTime', 'osMemoryHeap', 'processOpenF
   (name) => require(`prom-client/lib/metrics/${name}`) as DefaultMetric,
 );
 
-/**
- * Every metric of the service. Counting does no I/O. Labels hold only words from fixed sets: never an id, a URL, a path
- * or anything that a client has sent.
- */
+/** Every metric. Counting does no I/O. Labels are words of fixed sets, never an id, a URL or text of a client. */
 export const registry = new Registry();
 const registers = [registry];
 

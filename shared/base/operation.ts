@@ -9,10 +9,7 @@ export interface Operation {
   /** `operationId` in the OpenAPI document, and the name in generated clients. */
   id: string;
   method: Method;
-  /**
-   * The path, relative to the base of the API. Each parameter, such as `:rideId`, must be in `pathParameters`
-   * (web/docs/openapi.ts).
-   */
+  /** Relative to the base of the API. Each parameter must be in `pathParameters` (web/docs/openapi.ts). */
   path: string;
   /** A few words: the title of its section in the reference. */
   summary: string;

@@ -55,10 +55,7 @@ export interface Queues {
   messages: Queue<TimerJob | MessageJob>;
 }
 
-/**
- * The prefix of a queue's Redis keys. Its hash tag gives each queue its own slot, so queues spread over a Redis
- * Cluster.
- */
+/** The prefix of a queue's Redis keys. Its hash tag lets queues spread over the nodes of a Redis Cluster. */
 export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 
 /** Worker options that keep the last 1,000 completed and 1,000 failed jobs of a queue, for a developer to inspect. */
@@ -107,10 +104,7 @@ interface NewJob {
   evenIfActive?: boolean;
 }
 
-/**
- * Adds a job. Never rejects, because MongoDB already holds the work and the sweeper adds a missing job later. Resolves
- * with true if Redis accepted the job.
- */
+/** Adds a job. Never rejects: the sweeper adds a missing job later. Resolves with true if Redis accepted the job. */
 export async function addJob(
   ctx: { queues: Queues; log: Logger; now(): number },
   pool: PoolName,

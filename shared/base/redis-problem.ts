@@ -28,10 +28,7 @@ const patterns: readonly [RegExp, RedisProblemName][] = [
   [/\bMISCONF /, 'redis_disk'],
 ];
 
-/**
- * Turns an error of a Redis client into the problem that it reports. Undefined if the error names none, for example
- * because the connection broke.
- */
+/** The problem that an error of a Redis client reports; undefined if it names none, e.g. a broken connection. */
 export function redisProblemOf(error: unknown): RedisProblemName | undefined {
   if (error instanceof RedisProblem) return error.code;
   if (!(error instanceof Error)) return undefined;

@@ -18,10 +18,7 @@ export const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
 /** Refuses an address that may contain a password, because this setting may be printed. */
 export const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/**
- * Refuses an address that contains /v1: the API's routes are below /v1 and /api/v1, and other links are built from the
- * address without them.
- */
+/** Refuses an address with /v1: routes are below /v1 and /api/v1, and links are built without them. */
 export const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 export const durationMs = Joi.number()

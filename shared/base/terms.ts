@@ -42,10 +42,7 @@ export const longestComment = 300;
 /** The mode of a key and of the rides it creates (contract, section 5.2). A test ride has a simulated driver. */
 export type Mode = 'live' | 'test';
 
-/**
- * The types of cars (contract, section 2.1). Every car can take a `regular` ride. A `comfort` or `family` ride needs a
- * car of that type.
- */
+/** The types of cars (contract, section 2.1). All cars take `regular` rides; the others need a car of their type. */
 export const carTypes = ['regular', 'comfort', 'family'] as const;
 export type CarType = (typeof carTypes)[number];
 

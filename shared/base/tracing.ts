@@ -2,10 +2,7 @@ import type { Telemetry } from 'bullmq';
 
 /** The traces of a process. Spans may only have the fields that log lines may have (logger.ts). */
 export interface Tracing {
-  /**
-   * Telemetry for BullMQ: a span for each job that is added or run. A job continues the trace of the code that added
-   * it.
-   */
+  /** Telemetry for BullMQ: a span for each job, added or run. It continues the trace of the code that added it. */
   jobs: Telemetry;
   /** Runs `work` in a span; jobs that it adds belong to that span. `end` derives the span's fields from the result. */
   span<Result>(start: SpanStart, work: () => Promise<Result>, end: (result: Result) => SpanEnd): Promise<Result>;

@@ -116,9 +116,7 @@ function columnsNear(middle: Point, lat: number, radiusKm: number, columns: numb
   return Array.from({ length: 2 * span + 1 }, (_, index) => (((at + index - span) % columns) + columns) % columns);
 }
 
-/**
- * Half the width of a circle on a given latitude, in degrees of longitude (spherical law of cosines).
- */
+/** Half the width of a circle at a latitude, in degrees of longitude (spherical law of cosines). */
 function longitudesWithin(middle: Point, lat: number, radiusKm: number): number {
   const [here, there] = [radians(middle.lat), radians(lat)];
   const cosines = Math.cos(here) * Math.cos(there);
@@ -127,9 +125,7 @@ function longitudesWithin(middle: Point, lat: number, radiusKm: number): number 
   return (Math.acos(Math.min(1, Math.max(-1, cosine))) * 180) / Math.PI;
 }
 
-/**
- * Groups cells into rings by distance. Each ring is at least one cell wide; outer rings are wider, to keep them few.
- */
+/** Groups cells into rings by distance, each at least one cell wide; outer rings are wider, to keep them few. */
 function ringsOf(cells: CellAway[], fromKm: number, width: number): number[][] {
   const rings: number[][] = [];
   let ringEndsKm = fromKm;

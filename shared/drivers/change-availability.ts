@@ -53,10 +53,7 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
   await positions.updateOne(filter, { $set: { isOnline: false, available: false } }, timeLimit());
 }
 
-/**
- * Marks drivers who have not reported for a minute as unavailable, which removes them from the index. Their next report
- * adds them again.
- */
+/** Removes drivers from the index who have not reported for a minute. Their next report adds them again. */
 export async function markSilentUnavailable(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(
@@ -103,9 +100,7 @@ export async function noteEdge(cells: readonly number[]): Promise<void> {
   await positions.updateMany(filter, { $set: { atEdge: true } }, options);
 }
 
-/**
- * The counters that `settleDriver` reads first. It then changes the position only if the counters are still the same.
- */
+/** The counters that `settleDriver` reads first: it changes the position only if they are still the same. */
 type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
 /** Reads the counters of a driver. Resolves with null for a driver who has never been online and never reported. */

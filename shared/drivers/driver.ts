@@ -139,10 +139,7 @@ function activeDriver(record: DriverRecord): ActiveDriver {
   };
 }
 
-/**
- * The browsers in which a driver has signed in to the driver's page. A session stores the hash of the key with which it
- * was started, so it ends when that key is rotated or revoked.
- */
+/** The sessions of the driver's page. Each has the hash of its key, so it ends when that is rotated or revoked. */
 export const driverSessions = sessionStore<{ driverId: string; keyHash: string }>('DriverSession', 'driversessions', [
   'driverId',
   'keyHash',

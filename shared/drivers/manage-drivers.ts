@@ -44,10 +44,7 @@ const newDriverSchema = Joi.object<Required<Omit<NewDriver, 'equipment'>> & NewD
     .unique(),
 });
 
-/**
- * Creates a driver. Only this function returns the secret key. Throws `invalid_request` with the name of an invalid
- * field.
- */
+/** Creates a driver. Only this returns the secret key. Throws `invalid_request`, which names the invalid field. */
 export async function createDriver(input: NewDriver): Promise<{ driverId: string; key: string }> {
   const { value, error } = newDriverSchema.validate(input, { errors: { wrap: { label: false } } });
   if (error) throw new AppError('invalid_request', { message: error.message });

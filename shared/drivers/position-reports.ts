@@ -91,10 +91,7 @@ export function positionReports({ now }: Pick<Context, 'now'>): PositionReports 
 }
 
 const minReportMs = 1_000;
-/**
- * If no report was written for this long, the next one is written whatever time the phone reports, because the phone's
- * clock may have been set back.
- */
+/** After this long without one, a report is written whatever its time: the phone's clock may have been set back. */
 const staleForMs = 60_000;
 
 /**
@@ -120,10 +117,7 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
   if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
 }
 
-/**
- * In an update pipeline: the availability of a driver who reports from these cells, and from when on the driver is
- * available, if that is new.
- */
+/** For an update pipeline: if a driver in these cells is available, and since when, if that is new. */
 function availability(cells?: readonly number[]) {
   const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
   const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];
@@ -146,10 +140,7 @@ function shownAt(at: Date | undefined, now: Date): Date {
   return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
 }
 
-/**
- * Inserts a document for each driver who has none yet. For a driver with a document, changes only `seenAt` and
- * `available`.
- */
+/** Inserts a document for each driver who has none. Otherwise changes only `seenAt` and `available`. */
 async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
     reports.map(([driverId, { heading = 0, at, ...place }]) => {

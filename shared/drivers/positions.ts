@@ -25,10 +25,7 @@ export interface DriverPosition {
   reportedAt?: Date;
   /** True if the driver wants rides. */
   isOnline: boolean;
-  /**
-   * The number of times that the driver went online. With it, a late `goOffline` of the service does not undo a newer
-   * `goOnline`.
-   */
+  /** The count of going online, so that a late `goOffline` of the service does not undo a newer `goOnline`. */
   onlines?: number;
   /** The driver's moving ride. The rides are authoritative; this copy keeps busy drivers out of the index. */
   rideId?: string;
@@ -52,10 +49,7 @@ export interface DriverPosition {
    * the driver, or were opened to the driver, so they are not new. Absent if every ride around may be new.
    */
   freeFrom?: Point;
-  /**
-   * True if a ride's radius ends in the driver's cell: the next report counts as coming to another cell, and removes
-   * this mark.
-   */
+  /** True if a ride's radius ends in the driver's cell: the next report counts as a new cell, and removes this. */
   atEdge?: true;
   /** True if a dispatch round passed over the driver, who had five open requests. */
   isFull?: true;
@@ -78,10 +72,7 @@ export const positions = collection<DriverPosition>(PositionModel);
 /** A driver who has not reported for this long receives no requests and counts as offline. */
 export const maxReportAgeMs = 60_000;
 
-/**
- * The condition that `seenAt` is within the last minute. It also allows up to a minute in the future, because MongoDB's
- * clock may have been set back.
- */
+/** `seenAt` within the last minute, or up to a minute ahead: MongoDB's clock may have been set back. */
 export const seenRecently = (now: Date) => around(now, maxReportAgeMs);
 
 export const around = (now: Date, ms: number) => ({

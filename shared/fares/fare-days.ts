@@ -17,10 +17,7 @@ export interface FareDay {
   prices: { step: number; trips: number }[];
 }
 
-/**
- * A hint needs at least this many trips and accounts, and no account may have a larger share of the trips. So it
- * reveals no partner's prices.
- */
+/** The fewest trips and accounts of a hint, and the largest share of one: so it reveals no partner's prices. */
 export const minTrips = 20;
 export const minAccounts = 10;
 export const maxAccountShare = 1 / 3;
@@ -35,9 +32,7 @@ const cellKm = 5;
 /** The level of these cells. Levels 0 to 4 belong to the drivers' cells (drivers/cells.ts). */
 const cellLevel = 5;
 
-/**
- * The id of the place where a pickup is counted: a fixed cell, so that a hint reveals nothing about places within it.
- */
+/** The id of the fixed cell of a pickup, so that a hint reveals nothing about places within the cell. */
 export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pickup, cellKm, cellLevel)}_${carType}`;
 
 /** The id sorts by place and then by day, so that the days of a place are one range. */

@@ -24,7 +24,7 @@ export interface ApiKey {
   /** When the operator suspended this key, or its account (suspend-account.ts). */
   suspendedAt?: Date;
   accountSuspendedAt?: Date;
-  /** The key's slot within the account's key limit (places.ts). Keys from the command line have none. */
+  /** The key's slot within the account's key limit (manage-keys.ts). Keys from the command line have none. */
   place?: number;
   /** The key's own limit on creations, set by the operator. Missing: `contractLimit`. */
   limit?: CreationLimit;
@@ -74,7 +74,7 @@ keySchema.index({ accountId: 1, createdAt: 1 });
 keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt: { $exists: true } } });
 // Lists the active keys of an account, and pages of its revoked keys (list-keys.ts).
 keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
-// Unique, so that concurrent creations cannot use the same slot and exceed the key limit of the account (places.ts).
+// Unique, so that concurrent creations cannot use the same slot and exceed the account's key limit (manage-keys.ts).
 keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
 // Find the keys that owe a mail (workers/periodic/outage-mails.ts).
 keySchema.index(

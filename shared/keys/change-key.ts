@@ -3,10 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
-/**
- * On whose behalf a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is for
- * an operator.
- */
+/** For an account, a key of another account counts as unknown. `anyone` is for an operator. */
 export type KeyOwner = { accountId: string } | 'anyone';
 
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
@@ -30,10 +27,7 @@ export interface ChangedKey {
   isRepeat: boolean;
 }
 
-/**
- * The most tries of a change. A key rarely changes between a read and the write, so more tries mean a fault other than
- * contention.
- */
+/** The most tries of a change. More mean a fault other than contention, because keys rarely change. */
 const maxRounds = 20;
 
 /**

@@ -23,22 +23,14 @@ export interface Destination {
   endpointId?: string;
 }
 
-/**
- * The maximum age of settings when a request is written with them (ms of the monotonic clock). The age counts from the
- * start of the read.
- */
+/** The maximum age of settings when a request is written (monotonic ms, from the start of the read). */
 export const settingsMaxAgeMs = 250;
 /** The maximum age of settings from `holdDeliverySettings`. */
 export const heldSettingsMaxAgeMs = 2_000;
 
-/**
- * A hold counts if `settingsHeldAt` differs from the current time by at most this. The margin is large because
- * MongoDB's clock may step by an hour.
- */
+/** A hold counts within this of the current time. So large because MongoDB's clock may step by an hour. */
 const heldLatelyMs = 2 * 3_600_000;
-/**
- * Added to the wait, because a request that was just written is still in flight, and because a timer can fire early.
- */
+/** Added to the wait: a request that was just written is in flight, and a timer can fire early. */
 const marginMs = 50;
 
 const fields = { webhookUrl: 1, signingSecret: 1, failing: 1, hasEndpoints: 1 } as const;

@@ -6,10 +6,7 @@ import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { SentEvent } from '../base/terms.ts';
 
-/**
- * A further webhook URL of a key (contract, section 10.22). The first URL and its secret are fields of the key. Each
- * endpoint gets its own copy of an event.
- */
+/** A further webhook URL of a key, with its own copy of each event (contract, section 10.22). */
 export interface Endpoint {
   _id: string;
   keyId: string;

@@ -51,9 +51,7 @@ export async function findCaller(secretKey: string, nowMs: number): Promise<Call
   return toActiveCaller(await findByHash(sha256(secretKey)), nowMs);
 }
 
-/**
- * The caller of a key that was just read; null if the key is unknown, revoked or suspended. Records the use of the key.
- */
+/** The caller of a key; null if it is unknown, revoked or suspended. Records the use of the key. */
 export function toActiveCaller(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
   nowMs: number,
@@ -63,10 +61,7 @@ export function toActiveCaller(
   return callerOf(found);
 }
 
-/**
- * The time of this process's last write of `lastUsedAt`, by key, oldest first. Contains only keys used within the last
- * minute.
- */
+/** When this process last wrote `lastUsedAt`, by key, oldest first. Only keys used within the last minute. */
 const lastUseWrittenAt = new Map<string, number>();
 
 /**

@@ -18,28 +18,19 @@ function newKey(kind: Mode | 'driver', secret = randomBase62(secretLength)): str
   return body + checksum(body);
 }
 
-/**
- * A new secret API key (contract, section 5.2): the mode's prefix, 32 base62 characters (190 bits, random unless given)
- * and a checksum.
- */
+/** A new secret API key (contract, section 5.2): prefix, 32 base62 characters (190 bits, or given), checksum. */
 export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, secret);
 
 /** A new secret key of a driver, in the format of a partner's key. */
 export const newDriverKey = (): string => newKey('driver');
 
-/**
- * True if a text has the format and checksum of a partner's key. So a mistyped key is refused without a database read.
- * Pure.
- */
+/** True for the format and checksum of a partner's key, so a mistyped key needs no database read. Pure. */
 export const isWellFormedKey = (text: string): boolean => partnerKeyPattern.test(text) && hasChecksum(text);
 
 /** True if a text has the format and checksum of a driver's key. No text is both a partner's and a driver's key. */
 export const isWellFormedDriverKey = (text: string): boolean => driverKeyPattern.test(text) && hasChecksum(text);
 
-/**
- * The driver's key in a pasted text, or null. Drivers receive their key in a message, and some phones copy only whole
- * messages. Pure.
- */
+/** The driver's key in a pasted text, or null: some phones copy only whole messages. Pure. */
 export function findDriverKey(pasted: string): string | null {
   const [key] = driverKeyInText.exec(withoutInvisible(pasted)) ?? [];
   return key && isWellFormedDriverKey(key) ? key : null;

@@ -4,7 +4,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { isDuplicate } from '../base/mongo/collection.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { keys } from './api-key.ts';
@@ -44,13 +44,9 @@ export async function addEndpoint(
   const facts = { _id, keyId, accountId, url, events, createdAt: await mongoNow() };
   const sealed = encrypt(signingSecret, config.secrets.keys, _id);
   for (let place = 2; place <= maxEndpoints; place += 1) {
-    try {
-      await endpoints.insertOne({ ...facts, place, signingSecret: sealed });
-      return { endpoint: facts, signingSecret };
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      if (await endpoints.findOne({ _id }, { projection: { _id: 1 }, ...timeLimit() })) return null;
-    }
+    const isInserted = await insertOnce(endpoints, { ...facts, place, signingSecret: sealed });
+    if (isInserted) return { endpoint: facts, signingSecret };
+    if (await endpoints.findOne({ _id }, { projection: { _id: 1 }, ...timeLimit() })) return null;
   }
   throw new AppError('endpoints_full');
 }

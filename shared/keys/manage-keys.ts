@@ -5,13 +5,13 @@ import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import { characterFault } from '../base/shown-text.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, type CreationLimit, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
-import { insertWithinLimit } from './places.ts';
 import { apiKeysOf } from './replace-secret.ts';
 import { suspendWithAccount } from './suspend-account.ts';
 
@@ -55,10 +55,7 @@ export async function createKey(config: KeySettings, spec: KeySpec): Promise<New
 interface KeyCreatedByForm {
   keyId: string;
   at: Date;
-  /**
-   * The key with its secrets. Missing if another session sent the form, or if the key was rotated or revoked after its
-   * creation.
-   */
+  /** Missing if another session sent the form, or if the key was rotated or revoked after its creation. */
   made?: NewKey;
 }
 
@@ -82,9 +79,29 @@ export async function createKeyByForm(
 }
 
 /**
- * Shows the key only to a form of the same mode. A form for a test key needs no recent sign-in code, so it must not
- * show a live key.
+ * Inserts a key with the lowest free slot of its account (field `place`), which a revoked key gives up. An account has
+ * the slots 1 to `most`, minus one for each active key without a slot. If two concurrent inserts choose the same slot,
+ * the unique index refuses one of them, which then tries the next slot.
  */
+async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
+  for (;;) {
+    if (await keys.findOne({ _id: record._id }, { projection: { _id: 1 } })) return 'exists';
+    const place = await freeSlot(record.accountId, most);
+    if (place === null) return 'full';
+    if (await insertOnce(keys, { ...record, place })) return 'inserted';
+  }
+}
+
+async function freeSlot(accountId: string, most: number): Promise<number | null> {
+  const active = await keys.find({ accountId, revokedAt: { $exists: false } }, { projection: { place: 1 } }).toArray();
+  if (active.length >= most) return null;
+  const used = new Set(active.map(({ place }) => place));
+  const withoutSlot = active.filter(({ place }) => place === undefined).length;
+  for (let place = 1; place <= most - withoutSlot; place++) if (!used.has(place)) return place;
+  return null;
+}
+
+/** Only to a form of the same mode: one for a test key needs no recent code, so it must not show a live key. */
 async function repeatedCreation(
   config: KeySettings,
   keyId: string,
@@ -134,9 +151,7 @@ export async function listKeys(owner: KeyOwner): Promise<KeyFacts[]> {
   return KeyModel.find(ownedBy(owner), withoutSecrets).sort({ createdAt: 1, _id: 1 }).lean();
 }
 
-/**
- * One key, active or revoked, without its secrets. Throws `not_found` for a key that is unknown or of another owner.
- */
+/** One key, active or revoked, without its secrets. Throws `not_found`, also for a key of another owner. */
 export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts> {
   const found = await KeyModel.findOne({ _id: keyId, ...ownedBy(owner) }, withoutSecrets).lean();
   if (!found) throw new AppError('not_found');
@@ -151,10 +166,7 @@ export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): 
   await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
-/**
- * Suspends a key: its next request is refused, and all further ones until `resumeKey`. Its rides continue and their
- * events are sent.
- */
+/** Suspends a key: its requests are refused until `resumeKey`. Its rides continue and their events are sent. */
 export async function suspendKey(keyId: string): Promise<void> {
   await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
@@ -184,10 +196,7 @@ function assertLimit({ perMinute, perHour }: CreationLimit): void {
   }
 }
 
-/**
- * Renames a key. Resolves with false if it already had this name. Throws `invalid_request` for a name that is not 1 to
- * 100 characters long.
- */
+/** Renames a key. False for the name that it has. Throws `invalid_request` unless it has 1 to 100 characters. */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   return setField(keyId, owner, 'name', checkedName(name), form);
 }

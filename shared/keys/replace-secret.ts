@@ -20,10 +20,7 @@ export type ReplacingForm = SentForm & {
   arrivedAt: Date;
 };
 
-/**
- * The secret that a form put in place at the time `at`. It is missing if another session sent the form, or if it is no
- * longer in use.
- */
+/** The secret since `at`. Missing if another session sent the form, or if it is no longer in use. */
 type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
 /**
@@ -55,10 +52,7 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
   return { keyId, key };
 }
 
-/**
- * Like `rotateKey`, but once per form. A repeated form in the same session gets the same key again while that key is in
- * use.
- */
+/** Like `rotateKey`, but once per form: a repeat in the same session gets the same key while it is in use. */
 export async function rotateByForm(
   { secrets }: Secrets,
   keyId: string,
@@ -170,10 +164,7 @@ const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId}
 /** A request to replace a secret: a form (with `id`), or a command from the command line. */
 type ReplaceRequest = Pick<ReplacingForm, 'arrivedAt'> & Partial<Pick<ReplacingForm, 'seen' | 'id'>>;
 
-/**
- * A replacement whose time is later than the request by more than this is ignored, because MongoDB's clock was set back
- * after it.
- */
+/** A replacement this much later than the request is ignored: MongoDB's clock was set back after it. */
 const slowestRequestMs = 60_000;
 
 /** True if the secret was replaced after the sender saw it, or while the request was in flight. */

@@ -5,10 +5,7 @@ import { collection, recordSchema } from '../base/mongo/collection.ts';
 import { secretStores } from './secret-stores.ts';
 import { ciphertextOf, encryptedWithMissingKeys } from './stored-secrets.ts';
 
-/**
- * A ciphertext that decrypts only with the SECRETS_KEY of this database. With it, a process with a wrong SECRETS_KEY
- * fails at its start and not at its first delivery.
- */
+/** A ciphertext of this database's SECRETS_KEY: a process with another one fails at its start, not at a delivery. */
 interface SecretsCheck {
   _id: string;
   value: string;

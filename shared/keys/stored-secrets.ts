@@ -21,10 +21,7 @@ export function encryptedWithMissingKeys({ field }: SecretStore, secretsKeys: Se
   return { $or: starts.map((start, index) => ({ [field]: { $gte: start, $lt: ends[index] } })) };
 }
 
-/**
- * The first text that sorts after all texts with this prefix. The prefix ends with a colon, and `;` is the next
- * character.
- */
+/** The first text after all texts with this prefix, which ends with a colon: `;` is the next character. */
 const endOfPrefix = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /** The ciphertext in a found record. */

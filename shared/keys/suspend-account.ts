@@ -17,10 +17,7 @@ export async function suspendAccount(accountId: string): Promise<number> {
   return activeKeys(accountId);
 }
 
-/**
- * Lifts the suspension of an account. Keys with their own suspension stay suspended. Resolves and throws like
- * `suspendAccount`.
- */
+/** Lifts the suspension, but not that of single keys. Resolves and throws like `suspendAccount`. */
 export async function resumeAccount(accountId: string): Promise<number> {
   await changeAccount(accountId, { $unset: { suspendedAt: 1 } });
   await keys.updateMany({ accountId }, { $unset: { accountSuspendedAt: 1 } });

@@ -1,10 +1,7 @@
 import mongoose from 'mongoose';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
 
-/**
- * The state of a mail. All but `waiting` are final. `kept`: a development stack without a mail server shows the mail
- * instead of sending it.
- */
+/** All but `waiting` are final. `kept`: a development stack without a mail server shows the mail. */
 export type MailState = 'waiting' | 'sent' | 'failed' | 'kept';
 
 /** A mail. MongoDB, not the queue, decides which mails are pending; a job only contains the id. */

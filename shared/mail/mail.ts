@@ -45,10 +45,7 @@ export function openMail(config: Pick<Config, 'secrets'>, { _id, sealed = '' }: 
   return JSON.parse(decrypt(sealed, config.secrets.keys, _id));
 }
 
-/**
- * Adds the job of a waiting mail. Never fails: the mail is in MongoDB, and the sweeper adds the job later if Redis did
- * not accept it.
- */
+/** Adds the job of a waiting mail. Never fails: if Redis does not accept the job, the sweeper adds it later. */
 export async function enqueueMail(
   ctx: Context,
   { _id, dueAt }: Pick<MailRow, '_id' | 'dueAt'>,

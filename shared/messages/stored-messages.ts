@@ -18,10 +18,7 @@ export interface MessageText {
 /** A message that is older than this is not sent: what it says may no longer be true. */
 export const messageLifeMs = 10 * 60_000;
 
-/**
- * Stores a message once, and adds its job. A message that is too old already is stored as expired, without number and
- * text. Resolves when it is in MongoDB.
- */
+/** Stores a message once, and adds its job. One that is too old is stored as expired, without number and text. */
 export async function storeMessage(
   ctx: Context,
   row: Pick<MessageRow, '_id' | 'rideId' | 'accountId' | 'kind' | 'person' | 'createdAt' | 'isTest'>,

@@ -16,10 +16,7 @@ const addressTimeoutMs = (addresses: number): number => Math.max(250, Math.min(2
 /** An attempt reads at most this many bytes of the receiver's answer. */
 const maxReadBytes = 65_536;
 
-/**
- * Limits a read to 4 kB, instead of Node's 64 kB. All sockets can share this buffer, because each read is copied out of
- * it in the same tick.
- */
+/** 4 kB, instead of Node's 64 kB. All sockets share it: each read is copied out of it in the same tick. */
 const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
@@ -34,18 +31,13 @@ const received = new WeakMap<Socket, Buffer[]>();
 /** Everything received so far on a connection from `connect`, as Latin-1 (64 kB at most). */
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
-/**
- * What TLS connections share, because a new context costs as much as a handshake, and a resumed session saves half a
- * handshake.
- */
+/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
 const defaultTlsClient = tlsClient();
 const tlsClients = new WeakMap<object, TlsClient>();
 
-/**
- * The TLS client that trusts these authorities (PEM), or Node's by default. Calls with the same object share a client.
- */
+/** The TLS client that trusts these authorities (PEM), or Node's by default. The same object shares a client. */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
   if (!authorities) return defaultTlsClient;
   const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);
@@ -122,10 +114,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   }
 }
 
-/**
- * A root name server in both address families, to test for a route. Connecting a UDP socket only looks up the route and
- * sends nothing.
- */
+/** A root name server in both address families. Connecting a UDP socket only looks up the route, and sends nothing. */
 const rootServers = [
   ['udp4', '198.41.0.4'],
   ['udp6', '2001:503:ba3e::2:30'],

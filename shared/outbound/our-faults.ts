@@ -33,10 +33,7 @@ export function isLocalFault(error: unknown): boolean {
   return systemCodes.has(code) || code.endsWith('MALLOC_FAILURE'); // OpenSSL's name for ENOMEM
 }
 
-/**
- * True if this host has IPv6. If it has none, EADDRNOTAVAIL for an IPv6 address is permanent, and waiting for free
- * ports does not help.
- */
+/** True if this host has IPv6. If not, EADDRNOTAVAIL for an IPv6 address is no lack of ports, but permanent. */
 function hasIPv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
   return addresses.some(({ family, internal, scopeid }) => family === 'IPv6' && !internal && scopeid === 0);
@@ -57,10 +54,7 @@ export function isNetworkFault(error: unknown): boolean {
   return syscall?.startsWith('query') ? queryCodes.has(code) : syscall === 'connect' && connectCodes.has(code);
 }
 
-/**
- * A connection to another host at most this long before an attempt proves that the process had a network during the
- * attempt.
- */
+/** A connection to another host this long before an attempt, at most, proves that there was a network. */
 const recentMs = 1_000;
 /** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;
@@ -97,10 +91,7 @@ export async function reachesOthers(
   return asked;
 }
 
-/**
- * Resolves with true if the name servers answer for a random name, which no cache contains. The answer that the name
- * does not exist counts too.
- */
+/** True if the name servers answer for a random name, which no cache has. That it does not exist counts. */
 async function answersForOthers(resolver: AskNameServers, limitMs: number): Promise<boolean> {
   const name = `${randomBase62(16).toLowerCase()}.example.com`;
   const signal = AbortSignal.timeout(limitMs);

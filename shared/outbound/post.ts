@@ -19,19 +19,13 @@ const maxRenewals = 3;
 export type Message = {
   /** The exact text that was signed. */
   body: string;
-  /**
-   * The contract's headers, signed for now. Null if the claim or the key's settings are too old, so that a request must
-   * not be written yet.
-   */
+  /** The contract's headers, signed for now. Null if the claim or the key's settings are too old to send. */
   headersNow(): Record<string, string> | null;
   /** Renews the claim and the settings if they are too old. Resolves with false if another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
 
-/**
- * Posts a message on an open connection and evaluates the status line of the answer. Always closes the connection,
- * after reading the rest of the answer for at most 0.5 s.
- */
+/** Posts a message, evaluates the status line, and closes the connection after reading on for at most 0.5 s. */
 export async function post(
   url: URL,
   socket: Socket,

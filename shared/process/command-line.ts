@@ -1,6 +1,4 @@
-/**
- * Thrown for an invalid command line, which ends the process with exit code 2. The message is one line for the user.
- */
+/** An invalid command line, which ends the process with exit code 2. The message is one line for the user. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

@@ -21,10 +21,7 @@ export async function erasedThrough(): Promise<string> {
   return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
 }
 
-/**
- * Records that the attempts up to this id are erased. A crash may lose the record without harm: erasing the attempts
- * again changes nothing.
- */
+/** Records that the attempts up to this id are erased. Losing the record only repeats an erasure, without harm. */
 export async function noteErased(attemptsThrough: string): Promise<void> {
   await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
 }

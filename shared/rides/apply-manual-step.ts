@@ -15,10 +15,7 @@ export type ManualStep =
   | { step: 'start'; pin?: string }
   | { step: Exclude<(typeof plainManualSteps)[number], 'start'> };
 
-/**
- * The steps that need no argument. `open` opens the bidding of a ride for later. `expire` acts like the timeout of the
- * ride's status.
- */
+/** The steps without an argument. `open` opens a ride for later; `expire` is the timeout of the status. */
 export const plainManualSteps = ['open', 'arrive', 'start', 'complete', 'cancel', 'expire'] as const;
 
 /**

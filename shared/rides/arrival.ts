@@ -20,10 +20,7 @@ export const driveMs = (km: number, kmPerHour = assumedKmPerHour): number => ((k
 /** A driver is late if the arrival was expected at least this long ago. */
 export const lateMs = 60_000;
 
-/**
- * When a car that is on its way is expected at the pickup or the destination (Unix ms); undefined if nothing is known.
- * Pure.
- */
+/** When a car on its way is expected at the pickup or the destination (Unix ms), if that is known. Pure. */
 export function promisedArrival(
   ride: Pick<Ride, 'status' | 'statusAt' | 'leg' | 'acceptedOfferId' | 'distanceKm' | 'pickupAt'> & {
     offers: readonly Pick<Offer, 'offerId' | 'etaMinutes'>[];

@@ -44,10 +44,7 @@ export class DriverBusy extends AppError {
   }
 }
 
-/**
- * Thrown for a ride of a restored backup that is held until `ops restore --resume` (held-rides.ts). Partners and drivers
- * get the same 503 as while the service is unavailable.
- */
+/** Thrown for a ride that is held (held-rides.ts). Callers get the same 503 as while the service is unavailable. */
 export class RideHeld extends AppError {
   constructor() {
     super('unavailable');
@@ -104,8 +101,9 @@ export async function changeRide<Result>(
     const { status, seq, rev, cancelledBy } = changed;
     const { event, set } = change;
     const requestId = origin?.requestId ?? changed.origin?.requestId;
+    const withdrawn = withdrawnBetween(ride, changed) || undefined;
     ctx.log.info(
-      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare: set.fare },
+      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare: set.fare, withdrawn },
       'ride changed',
     );
     count(ride, change, at);
@@ -118,10 +116,7 @@ export async function changeRide<Result>(
   throw new AppError('unavailable');
 }
 
-/**
- * Returns a refusal instead of throwing it, because it may be thrown only once the state that it is based on is
- * committed.
- */
+/** Returns a refusal, because it may be thrown only once the state that it is based on is committed. */
 function tryDecision<Result>(decision: () => DecisionOutcome<Result>): DecisionOutcome<Result> | { refusal: unknown } {
   try {
     return decision();
@@ -149,9 +144,7 @@ async function waitForCommit(giveUpAt: number): Promise<void> {
   await setTimeout(20 + 30 * Math.random());
 }
 
-/**
- * True if no failover can roll this state back: on a replica set the last write may not have reached the majority.
- */
+/** False if a failover could roll the state back, because the majority may not have the last write yet. */
 async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   const options = committedReads();
   if (!options.readConcern) return true;
@@ -197,8 +190,14 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
   return [...new Set([...changed, ...bidders.map(({ driver }) => driver)].map(({ driverId }) => driverId))];
 }
 
-const isNews = (offer: Offer, before: Offer | undefined): boolean =>
-  !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
+const isNews = (offer: Offer, before: Offer | undefined): boolean => !before || isWithdrawn(offer, before);
+
+const isWithdrawn = (offer: Offer, before: Offer | undefined): boolean =>
+  offer.withdrawnAt !== undefined && before?.withdrawnAt === undefined;
+
+/** The number of offers that a change has withdrawn. */
+const withdrawnBetween = (before: RideState, after: RideState): number =>
+  after.offers.filter((offer, index) => isWithdrawn(offer, before.offers[index])).length;
 
 /** All drivers who may see a live ride: the drivers it was opened to, and its own driver. Pure. */
 const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>

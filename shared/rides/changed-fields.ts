@@ -15,9 +15,7 @@ type TermName = keyof ChangedTerms;
 const isOfTrip = (name: TermName): boolean =>
   name === 'destination' || name === 'passengerCount' || rowOf(name).changes === 'while bidding';
 
-/**
- * True if a change concerns the trip. Throws `ride_not_bidding` or `bidding_over` if the trip cannot change any more.
- */
+/** True if a change concerns the trip. Throws `ride_not_bidding` or `bidding_over` if it comes too late. */
 export function assertTripOpen(ride: RideState, terms: ChangedTerms, now: Date): boolean {
   if (!newTerms(ride, terms).some(isOfTrip)) return false;
   if (ride.status !== 'bidding') throw new AppError('ride_not_bidding');
@@ -110,10 +108,7 @@ export function changedOpening(
   return { biddingOpensAt, biddingEndsAt: new Date(biddingOpensAt.getTime() + biddingTimeoutMs) };
 }
 
-/**
- * The timers of a change: the new opening, and the search for other drivers if offers were withdrawn, or if cars fit that
- * did not fit before.
- */
+/** The timers of a change: the new opening; the search for drivers if offers were withdrawn or more cars fit. */
 export function changedTimers(ride: RideState, { terms, unfit }: TermsChange, now: Date, timing: Timing): Timer[] {
   const { biddingOpensAt } = changedOpening(ride, terms, now, timing);
   const fitsMore = ride.mode === 'live' && ride.status === 'bidding' && needsLess(ride, terms);

@@ -132,10 +132,7 @@ const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
 type ExistingRide = CreationFields & Pick<Ride, 'idempotency' | 'erasedAt' | 'timers'>;
 
 const erasedMark = 'erased ';
-/**
- * An erased ride has this text instead of its Idempotency-Key, which may name a person. No Idempotency-Key equals it, because
- * none has a space. Pure and idempotent.
- */
+/** Replaces the Idempotency-Key of an erased ride, which may name a person. No key equals it: it has a space. Pure. */
 export const erasedIdempotencyKey = (keyId: string, key: string): string =>
   key.startsWith(erasedMark) ? key : `${erasedMark}${sha256(`${keyId} ${key}`)}`;
 
@@ -162,10 +159,7 @@ function findByIdempotencyKey(keyId: string, key: string): Promise<ExistingRide 
 const isExpired = (ride: ExistingRide, nowMs: number): boolean =>
   ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
 
-/**
- * The answer to a replay. Also adds the ride's next job: the request that created the ride may have failed before it
- * added the job.
- */
+/** The answer to a replay. Also adds the next job: the first request may have failed before it did. */
 async function replayOf(ctx: Context, existing: ExistingRide, hash: string | undefined): Promise<CreationFields> {
   if (existing.erasedAt) throw new AppError('ride_erased');
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
@@ -232,10 +226,7 @@ async function tryInsert(ride: Ride): Promise<ExistingRide | null | 'retry'> {
   }
 }
 
-/**
- * The ride that has this ride's Idempotency-Key. Null if the duplicate is this ride, because an earlier try succeeded.
- * `retry` if the Idempotency-Key is free again.
- */
+/** The ride with this Idempotency-Key; null if it is this one, by an earlier try; `retry` if the key is free again. */
 async function holderOfIdempotencyKey(ride: Ride): Promise<ExistingRide | null | 'retry'> {
   if (!ride.idempotency) return null;
   const holder = await findByIdempotencyKey(ride.keyId, ride.idempotency.key);

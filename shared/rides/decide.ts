@@ -46,10 +46,7 @@ export interface Change {
 
 /** A ride receives at most this many offers (contract, section 3). */
 export const maxOffers = 50;
-/**
- * A driver can make at most this many offers on a ride, withdrawn ones included, so that no driver uses up all offers
- * of the ride.
- */
+/** A driver can make at most this many offers on a ride, withdrawn ones included, and so not use up all. */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
@@ -266,10 +263,7 @@ function driverTimer(ride: RideState, action: RideAction, now: Date): Timer[] {
 /** Auto-accept waits no longer than until this time before the bidding deadline, so that its accept is in time. */
 const acceptReserveMs = 5_000;
 
-/**
- * The `auto_accept` timer, if a new offer is within the ride's autoAccept limits. It is due at once; with `waitSeconds`,
- * that long after the first such offer.
- */
+/** The `auto_accept` timer if an offer is within the limits: due at once, or `waitSeconds` after the first one. */
 function acceptTimer({ autoAccept, timers, biddingEndsAt }: RideState, command: Command, now: Date): Timer[] {
   // Stryker disable next-line ConditionalExpression: other commands have no price, so they are not within the limits
   if (command.action !== 'offer' || !autoAccept || !isWithinLimits(autoAccept, command)) return [];

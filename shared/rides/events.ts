@@ -29,10 +29,7 @@ export function partnerFields<P extends 'creation' | 'ride' | 'event'>(
   };
 }
 
-/**
- * The URL of the ride's public live map, which needs no key (contract, section 2.1). An erased ride has no token: its
- * URL shows the page for expired links. Pure.
- */
+/** The URL of the live map (contract, section 2.1); that of an erased ride shows the page for expired links. Pure. */
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;
 

@@ -5,10 +5,7 @@ import { simulatedTimers } from './simulation.ts';
 
 type Timing = Pick<Config, 'biddingTimeoutMs' | 'scheduleLeadMs' | 'simulationSpeed'>;
 
-/**
- * The fields and timers of a new ride. A ride whose opening is ahead only waits for it; every other ride opens now.
- * Pure.
- */
+/** The fields and timers of a new ride. A ride for later only waits for its opening; others open now. Pure. */
 export function firstFields(
   ride: Pick<RideState, 'mode' | 'scenario' | 'pickup' | 'pickupAt'>,
   now: Date,

@@ -1,18 +1,13 @@
 import type { AutoAccept, Offer, RideState, Timer } from './ride-types.ts';
 
-/**
- * The live offers, cheapest first. Offers of the same price are ordered by ETA, then by time (contract, section 4.3).
- */
+/** The live offers, cheapest first; of the same price by ETA, then by time (contract, section 4.3). */
 export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
   return offers
     .filter((offer) => !offer.withdrawnAt)
     .sort((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes || a.at.getTime() - b.at.getTime());
 }
 
-/**
- * The offers that a partner sees: while the ride is bidding, the live ones; after that, only the accepted one; none if
- * the ride is cancelled.
- */
+/** The offers that a partner sees: the live ones while bidding, then the accepted one; none once cancelled. */
 export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'acceptedOfferId'>): Offer[] {
   if (ride.status === 'cancelled') return [];
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);

@@ -27,9 +27,7 @@ const stateAndClock = { ride: { $unsetField: { field: 'events', input: '$$ROOT' 
 type Found = { _id: string; ride: RideState; now: Date };
 const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
 
-/**
- * Reads a ride together with MongoDB's clock. Resolves with null if the ride is unknown or belongs to another owner.
- */
+/** Reads a ride together with MongoDB's clock. Resolves with null for an unknown ride or another owner's. */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
   return found && isVisibleTo(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
@@ -55,10 +53,7 @@ function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: Ride
 
 type LocatableRide = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string }; reported?: ReportedPosition };
 
-/**
- * Adds the driver's last reported position to a live ride with a moving driver. Returns any other ride unchanged,
- * without a read, and also a ride that was read with `lookUpReported`.
- */
+/** Adds the driver's reported position to a moving live ride, unless `lookUpReported` did. Others are unchanged. */
 export async function withReportedPosition<R extends LocatableRide>(
   ride: R,
 ): Promise<R & { reported?: ReportedPosition }> {
@@ -67,10 +62,7 @@ export async function withReportedPosition<R extends LocatableRide>(
   return reported ? { ...ride, reported } : ride;
 }
 
-/**
- * A stage that reads the driver's last reported position together with a ride, as the array `reported`. It is empty for
- * a simulated driver, who has no stored position.
- */
+/** A stage that reads the driver's last reported position as the array `reported`, empty for a simulated driver. */
 export const lookUpReported = {
   $lookup: {
     from: positions.collectionName,

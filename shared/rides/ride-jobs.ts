@@ -4,20 +4,14 @@ import type { TimerName } from '../base/terms.ts';
 import { endpointsOf } from '../keys/endpoints.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
-/**
- * The due time of the first of these timers; undefined without timers. `open` does not count: rides that wait to open
- * have their own index, so that sweeps do not visit them.
- */
+/** The first due time of these timers, if any. Not of `open`: rides that wait to open have their own index. */
 export const earliestDueAt = (timers: readonly Timer[]): Date | undefined =>
   byDueTime(timers.filter(({ name }) => name !== 'open'))[0]?.dueAt;
 
 const byDueTime = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
-/**
- * The timers that have a job. `stall` and `open` have none: they are hours or days away, and the sweeper and the opener
- * find them.
- */
+/** The timers that have a job. `stall` and `open` are hours or days away: the sweeper and the opener find them. */
 export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
   timers.filter(({ name }) => name !== 'stall' && name !== 'open');
 
@@ -56,10 +50,7 @@ const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>([
   'withdrawn',
 ]);
 
-/**
- * Adds a delayed job for each timer. Never fails; resolves with true if Redis accepted all of them. `evenIfActive`
- * applies to the timers that are due (queues.ts, NewJob).
- */
+/** Adds a delayed job for each timer. Never fails; true if Redis accepted all. `evenIfActive` is for due timers. */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,
@@ -91,10 +82,7 @@ export function timerPool(name: TimerName): PoolName {
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
-/**
- * The fields that determine a ride's next event to deliver: event number `settledSeq + 1`, unless `seq` is lower than
- * that.
- */
+/** The fields that determine a ride's next event to deliver: number `settledSeq + 1`, unless `seq` is lower. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**

@@ -2,10 +2,7 @@ import type { CarType, EventName, Mode, TimerName } from '../base/terms.ts';
 import type { MessageKind } from '../messages/message-kinds.ts';
 import type { ChangeableName, FieldIn, GivenFields } from './fields.ts';
 
-/**
- * The terms of the contract, sections 2 and 3, and the types of a ride. Browsers use this file too, so it imports
- * nothing from the server.
- */
+/** The terms of the contract, sections 2 and 3. Browsers use this file too, so it imports nothing of the server. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
 /** The statuses in which a driver is assigned and the trip has not ended. */
@@ -32,10 +29,7 @@ export const testScenarios = [
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 
-/**
- * The party that changed a ride. `dashboard` is a user of the account on a page; `operator` is the service's operator
- * on the command line.
- */
+/** The party that changed a ride. `dashboard` is a user of the account, `operator` the command line. */
 export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator' | 'auto_accept';
 
 /** The party that requested a ride or a change of it, and the request (the X-Request-Id of its response). */
@@ -98,10 +92,7 @@ export interface Timer {
   dueAt: Date;
 }
 
-/**
- * One simulated drive, along the ride's route or else along a great circle. The car's position follows from the leg, the
- * route and the time.
- */
+/** One simulated drive. The car's position follows from the leg, the ride's route (or a great circle) and the time. */
 export interface Leg {
   from: Location;
   to: Location;
@@ -172,10 +163,7 @@ export interface Delivery {
   at: Date;
 }
 
-/**
- * `body` is the exact text that is sent, so a second attempt after a crash sends the same bytes. Empty once it is
- * erased.
- */
+/** `body` is the exact text that is sent, so that a second attempt sends the same bytes. Empty once it is erased. */
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
@@ -264,10 +252,7 @@ export interface Ride extends RideRequest {
   asked?: AskedDriver[];
   /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
-  /**
-   * The wide cells of the pickup of a live ride (drivers/cells.ts), from when its bidding opens. Free drivers find the
-   * open rides around by them.
-   */
+  /** The wide cells of a live pickup (drivers/cells.ts), once bidding opens: free drivers find open rides by them. */
   pickupCells?: number[];
   /** When a live ride was last opened to drivers who became available between two rounds. */
   openedToFreeAt?: Date;

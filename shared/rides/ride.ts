@@ -61,17 +61,11 @@ rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable })
 // For "Resend failed events". Contains only rides with an undelivered event.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
-/**
- * The event feed of a key (event-feed.ts): one entry for each event, in the feed's order. A ride enters the index with
- * its first event.
- */
+/** The event feed of a key (event-feed.ts): an entry for each event, in order. Only rides with an event are in it. */
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
-/**
- * Counts a key's creations by time without reading any ride (shared/usage). A ride with `replaces` is the successor of
- * another ride and no creation.
- */
+/** Counts a key's creations by time, without reading a ride (shared/usage). One with `replaces` is no creation. */
 export const createdIndex = { keyId: 1, createdAt: 1, replaces: 1 } as const;
 /** In a `$group` stage: counts the creations. */
 export const countCreations = { $sum: { $cond: [{ $gt: ['$replaces', null] }, 0, 1] } } as const;
@@ -79,10 +73,7 @@ rideSchema.index(createdIndex);
 
 /** The trips that an account pays for (contract, section 1). */
 export const completedTrips = { mode: 'live', status: 'completed' } as const;
-/**
- * Lists and sums these trips by their end without reading any ride (shared/usage). A ride enters the index when it
- * ends.
- */
+/** Lists and sums these trips by their end, without reading a ride (shared/usage). Has only ended rides. */
 export const tripIndex = {
   accountId: 1,
   mode: 1,
@@ -130,7 +121,5 @@ rideSchema.index(pickupIndex, { partialFilterExpression: { ...openRides, pickupC
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 
-/**
- * The MongoDB driver's collection, because building a mongoose document would cost more than the rest of a creation.
- */
+/** The driver's collection: building a mongoose document would cost more than the rest of a creation. */
 export const rides = collection<Ride>(RideModel);

@@ -28,10 +28,7 @@ export function simulatedLeg(
   };
 }
 
-/**
- * Where the simulated driver starts, unless a road near this point is known: 1.2 km from the pickup, in a direction
- * derived from the ride's id.
- */
+/** The start without a known road nearby: 1.2 km from the pickup, in a direction derived from the ride's id. */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
   return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
 }

@@ -45,7 +45,7 @@ const scripts: Record<TestScenario, Script> = {
     arrive: ['start', 30_000],
     start: ['complete', 4 * minuteMs],
   },
-  // These change the answer to the creation (refuse-first.ts) or a delivery (deliver-event.ts), not the trip.
+  // These change the answer to the creation (api/rides/creation.ts) or a delivery (deliver-event.ts), not the trip.
   rate_limited: wholeTrip,
   unavailable: wholeTrip,
   duplicate_event: wholeTrip,
@@ -82,10 +82,7 @@ type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
 type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/**
- * The offer of a step's simulated driver, who is one of twelve people, chosen by the ride's id. It is always the same
- * for a ride, because a job can run twice.
- */
+/** The offer of a step's simulated driver, one of twelve by the ride's id: a second run must make the same. */
 export function simulatedOffer(
   ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'rebids'>,
   step: OfferStep,
@@ -100,10 +97,7 @@ export function simulatedOffer(
   };
 }
 
-/**
- * The offer of the first simulated driver who has no live offer on the ride. The drivers of the script come first, then
- * others.
- */
+/** The offer of the first simulated driver without a live offer on the ride, those of the script first. */
 export function nextSimulatedOffer(
   ride: Pick<RideState, '_id' | 'fare' | 'scenario' | 'offers' | 'rebids' | 'excludedDrivers'>,
 ): SimulatedOffer {
@@ -123,10 +117,7 @@ export function nextSimulatedOffer(
 export const offerStepOf = (ride: Pick<RideState, '_id' | 'rebids'>, { driverId }: Driver): OfferStep | undefined =>
   offerSteps.find((step) => driverOfStep(ride, step).driver.driverId === driverId);
 
-/**
- * The driver of a script step. A ride that replaces another one has other drivers, because it is not offered to the
- * driver who cancelled.
- */
+/** The driver of a script step. A successor has other drivers, because the one who cancelled is not asked. */
 function driverOfStep({ _id, rebids = 0 }: Pick<RideState, '_id' | 'rebids'>, step: OfferStep): SimulatedDriver {
   const place = offerSteps.indexOf(step);
   // Four apart, so that the three drivers of a ride are three people.

@@ -27,9 +27,6 @@ export const requestOf = (ride: RideState): RideRequest =>
     Object.entries(ride).filter(([field]) => field in requiredFields || field in fields),
   ) as unknown as RideRequest;
 
-/**
- * The scenario of a successor in test mode. After `driver_cancels` the successor runs the default scenario, so that a
- * partner sees a trip that succeeds at the second try. Pure.
- */
+/** After `driver_cancels`, a test successor runs the default scenario, so that the second try succeeds. Pure. */
 export const scenarioOfSuccessor = (scenario: TestScenario | undefined): TestScenario | undefined =>
   scenario === 'driver_cancels' ? 'default' : scenario;

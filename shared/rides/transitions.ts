@@ -76,9 +76,7 @@ export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
 
 export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
-/**
- * True while a driver is assigned and the trip has not ended, so the ride has a live location (contract, section 2.1).
- */
+/** True from the assignment of a driver to the end: then a ride has a live location (contract, section 2.1). */
 export const isMoving = (status: RideStatus): status is MovingStatus =>
   (movingStatuses as readonly RideStatus[]).includes(status);
 

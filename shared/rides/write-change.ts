@@ -13,15 +13,9 @@ import type { Offer, Origin, Ride, RideEvent, RideState } from './ride-types.ts'
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/**
- * The maximum age of this process's copy of the feed's mark when an event leaves the process, by the process's own
- * clock.
- */
+/** The maximum age of this process's copy of the feed's mark when an event is sent, by its own clock. */
 export const sendLimitMs = 1_500;
-/**
- * A write is accepted while MongoDB's clock is at most this far behind the time that was read, because the clocks of
- * several mongos differ slightly.
- */
+/** MongoDB's clock may be this far behind the time that was read: the clocks of several mongos differ. */
 export const behindLimitMs = 500;
 
 /**
@@ -125,10 +119,7 @@ async function withWithdrawals(ride: RideState, change: Change, now: Date): Prom
   return { ...change, set: { ...change.set, withdrawalsOwed, timers } };
 }
 
-/**
- * The event's feed time: its time, or later if MongoDB's clock is behind a feed time that may have been shown, or
- * behind the ride's last event.
- */
+/** The event's feed time: its time, or later if that may be shown already or precedes the ride's last event. */
 function feedTimeOf({ lastEventAt }: RideState, { at, mark: { mark } }: DecisionTimes): Date {
   return new Date(Math.max(at.getTime(), mark + 1, (lastEventAt?.getTime() ?? 0) + 1));
 }
@@ -160,10 +151,7 @@ async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   return outbox?.settledSeq ?? seq;
 }
 
-/**
- * A duplicate key means a busy driver: the only unique index that an update can violate allows a driver one moving
- * ride.
- */
+/** A duplicate key means a busy driver: the only unique index here allows a driver one moving ride. */
 async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
   try {
     return await update(written);

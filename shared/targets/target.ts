@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 const maxUrlLength = 2048;
+export const tooLong = 'must not be longer than 2,048 characters';
 
 /** Ports of mail servers, which could interpret a request as a mail. */
 const mailPorts = new Set(['25', '465', '587']);
@@ -61,7 +62,7 @@ const notPublicV6 = ranges(
  * every attempt. An origin listed in `localTargets` may be http and not public.
  */
 export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
-  if (url.length > maxUrlLength) return 'must not be longer than 2,048 characters';
+  if (url.length > maxUrlLength) return tooLong;
   const parsed = parse(url);
   if (parsed === null) return 'must be a valid URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
@@ -127,9 +128,7 @@ function checkHost(host: string): string | null {
   return isValidDnsName(host) ? null : 'must name a host of at most 253 characters, with labels of 1 to 63 characters';
 }
 
-/**
- * True if DNS allows the lengths of this name and its labels in ASCII form (RFC 1035, section 2.3.4).
- */
+/** True if DNS allows the lengths of this name and its labels, in ASCII (RFC 1035, section 2.3.4). */
 function isValidDnsName(name: string): boolean {
   return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }

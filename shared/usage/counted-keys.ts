@@ -4,10 +4,7 @@ import { byCreation } from '../keys/list-keys.ts';
 import { rideSums } from './ride-sums.ts';
 import { summedThrough } from './usage-progress.ts';
 
-/**
- * A key may get rides for this long after it was revoked, because a request that was authenticated before the
- * revocation may create its ride after it.
- */
+/** A revoked key may get rides for this long, by requests that were authenticated before the revocation. */
 const marginMs = 3_600_000;
 
 type CountedKey = Pick<ApiKey, '_id' | 'name' | 'mode' | 'createdAt' | 'revokedAt'>;

@@ -11,10 +11,7 @@ const graceMs = 3_600_000;
 /** The start of a day (Unix ms). */
 export const startOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs;
 
-/**
- * The start of the first day that cannot be summed yet: all days before it can be summed, and the months that end by
- * then can be closed.
- */
+/** The start of the first day that cannot be summed yet. Months that end by then can be closed. */
 export const summableUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
 
 /** The day as `2026-11-05`. */

@@ -86,9 +86,7 @@ export function guarded(typed: string): string {
   return isChanged && safe === text ? `'${text}` : safe;
 }
 
-/**
- * Matches before a sign (or its full-width form) at a possible start of a cell, and before a leading tab or line break.
- */
+/** Before a sign (or its full-width form) where a cell may start, and before a leading tab or line break. */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])"*)|^(?=[\t\r])/g;
 
 /** Texts that a spreadsheet reads as another value. */

@@ -4,9 +4,7 @@ import { linesPerPart, statementParts } from './statement-parts.ts';
 import { type TripSums, tripSums } from './trip-sums.ts';
 import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages } from './trips.ts';
 
-/**
- * The number and total price of the completed live trips of a month (contract, section 1: the partner pays for trips).
- */
+/** The number and price of a month's completed live trips, for which the partner pays (contract, section 1). */
 export interface MonthTotal extends TripTotal {
   /** The month, such as `2026-11`. */
   month: string;

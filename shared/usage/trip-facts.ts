@@ -5,10 +5,7 @@ import type { Ride } from '../rides/ride-types.ts';
 /** What a statement shows of a trip but never stores: personal data stays in the ride, where retention erases it. */
 export type TripFacts = Pick<Ride, 'reference' | 'pickup' | 'destination'>;
 
-/**
- * The facts of an account's trips by ride id, without the rides that are erased, deleted or of another account. One
- * query, which reads each ride by its id.
- */
+/** The facts of an account's trips by ride id, in one query by ids. Erased, deleted and foreign rides are missing. */
 export async function tripFacts(
   rideIds: readonly string[],
   { accountId }: { accountId: string },

@@ -83,9 +83,7 @@ export interface TripTotal {
 
 const farFuture = new Date('9999-12-31');
 
-/**
- * The completed live trips of an account since a time, by month (`2026-11`). One query per month, only from the index.
- */
+/** The completed live trips of an account since a time, by month (`2026-11`): one index query for each. */
 export async function totalsSince(accountId: string, from: Date): Promise<Map<string, TripTotal>> {
   const totals = new Map<string, TripTotal>();
   for (let since = from; ; ) {

@@ -41,10 +41,7 @@ export async function summedThrough(): Promise<Date | undefined> {
   return found?.isAsked ? undefined : found?.through;
 }
 
-/**
- * The rides from this time on may still be needed: earlier days are summed and earlier months closed. Null while the
- * progress is unknown.
- */
+/** Rides from this time on are still needed: the days before are summed, the months closed. Null while unknown. */
 export async function ridesNeededFrom(): Promise<Date | null> {
   const found = await progress.findOne(usage, timeLimit());
   return found?.through && !found.isAsked ? startOfMonth(monthOf(found.through)) : null;

@@ -6,10 +6,7 @@ import { type AttemptRecord, attempts } from './attempts.ts';
 export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'dueAt'> &
   Partial<Pick<AttemptRecord, 'kind'>>;
 
-/**
- * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
- * second.
- */
+/** The time between two redeliveries of a key: over 0.1 s, so that at most 10 start within any second. */
 export const resendIntervalMs = 111;
 
 /**

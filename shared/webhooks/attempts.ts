@@ -163,17 +163,11 @@ export const attemptOfForm = async (
         { projection: { keyId: 1, endpointId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() },
       );
 
-/**
- * Inserts a requested attempt and resolves with it; with null if its form has already requested it, or if a resend of
- * the same event is pending.
- */
+/** Inserts a requested attempt. Null if its form has requested it, or a resend of the event is pending. */
 export const insertUnlessDuplicate = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
   (await insertUntilDuplicate([record])) === 1 ? record : null;
 
-/**
- * Inserts attempts in order, and stops at the first one that its form has already requested or whose event has a
- * pending resend. Resolves with the number of inserted attempts.
- */
+/** Inserts attempts in order, up to the first that is already requested or pending. Resolves with their number. */
 export async function insertUntilDuplicate(records: readonly AttemptRecord[]): Promise<number> {
   if (records.length === 0) return 0;
   try {

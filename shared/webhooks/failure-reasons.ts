@@ -142,10 +142,7 @@ function byStatus(httpStatus = 0): FailureCode | null {
   return httpStatus >= 500 && httpStatus < 600 ? 'status_5xx' : 'bad_answer';
 }
 
-/**
- * System errors which mean that our host lacks descriptors, memory, ports or a network
- * (shared/outbound/our-faults.ts).
- */
+/** System errors that mean a lack of descriptors, memory, ports or a network on our host (our-faults.ts). */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 
 const reasons: Partial<Record<FailureCode, readonly string[]>> = {

@@ -19,10 +19,7 @@ export async function resentEvents(
   return new Set(found.map(({ rideId, seq }) => idOf(rideId, seq)));
 }
 
-/**
- * Drops from each ride's `missed` the events that a resend has delivered. One query, which reads only the attempts of
- * rides with missed events.
- */
+/** Drops the `missed` events that a resend has delivered. Reads only the attempts of rides with such events. */
 export async function withoutResent<Listed extends Pick<ListedRide, '_id' | 'missed'>>(
   rides: readonly Listed[],
   owner: AccountOwner,

@@ -153,10 +153,7 @@ const ratingEntry = ({ rating }: RideWithHistory): HistoryEntry[] =>
 
 const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
 
-/**
- * An outcome counts as fresh for this long: the record of the attempt is inserted shortly after the outcome is recorded
- * on the ride.
- */
+/** An outcome is fresh for this long: its attempt is inserted shortly after it is recorded on the ride. */
 const freshMs = 5_000;
 
 function deliveriesOf(

@@ -1,9 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SentEvent } from '../base/terms.ts';
 
-/**
- * A receiver refuses a signature whose time differs from its clock by this much or more (contract, section 6, rule 6).
- */
+/** A receiver refuses a signature whose time is this far from its clock, or further (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerPattern = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;

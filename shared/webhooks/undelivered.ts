@@ -55,9 +55,7 @@ export async function countUndelivered(range: TimeRange, keyId?: string): Promis
   return found;
 }
 
-/**
- * The events that a form has already requested, and the time of its first request. A repeat adds only missing events.
- */
+/** The events that a form has requested, and when it did first. A repeat adds only missing events. */
 export interface EarlierRequests {
   events: Set<string>;
   rideIds: string[];

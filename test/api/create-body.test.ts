@@ -57,6 +57,13 @@ describe('POST /rides: the body', () => {
     });
   }
 
+  it('a creation whose body is valid JSON but no object answers 400 and says so', async () => {
+    for (const body of ['null', '5', JSON.stringify(valid), `[${valid}]`]) {
+      expect((await send(body, json)).body).to.deep.equal({ error: 'The request body must be a JSON object' });
+    }
+    expect((await send('{"fare": 25', json)).body).to.deep.equal({ error: 'The request body is not valid JSON' });
+  });
+
   it('a creation without a body answers 400', async () => {
     const answer = await rawRequest(
       api.url,

@@ -72,6 +72,27 @@ describe('form of errors', () => {
     ]);
   });
 
+  it('the code of an invalid field is that of its fault: a form, a size or a length is no wrong type', async () => {
+    const faultOf = ({ headers }: Answer) => {
+      const [{ field, code, message }] = JSON.parse(headers.get('x-service-errors') ?? '');
+      return [field, code, message];
+    };
+    const range = 'must be between -9007199254740991 and 9007199254740991';
+    for (const [answer, fault] of [
+      [partner.get('/rides?cursor=x'), ['cursor', 'invalid', 'cursor must be the nextCursor of an earlier answer']],
+      [partner.get('/events?after=x'), ['after', 'invalid', 'after must be the cursor of an earlier answer, or now']],
+      [partner.get('/usage?to=2026-02-30'), ['to', 'invalid', 'to must be a day, such as 2026-11-05']],
+      [partner.createRide({ distanceKm: 1e300 }), ['distanceKm', 'out_of_range', `distanceKm ${range}`]],
+      [
+        partner.createRide({ webhookUrl: `https://partner.example/${'x'.repeat(2_048)}` }),
+        ['webhookUrl', 'wrong_length', 'webhookUrl must not be longer than 2,048 characters'],
+      ],
+      [partner.post('/rides/x/messages', { text: '' }), ['text', 'wrong_length', 'text is not allowed to be empty']],
+    ] as const) {
+      expect(faultOf(await answer)).to.deep.equal(fault);
+    }
+  });
+
   it('the headers of a 400 have at most ten fields, in ASCII, and are absent without an invalid field', async () => {
     const names = Array.from({ length: 20 }, (_, index) => [`é${index}${'n'.repeat(300)}`, index]);
     const { headers } = await partner.createRide({ metadata: Object.fromEntries(names) });

@@ -91,6 +91,17 @@ describe('X-Service-Warnings', () => {
     expect(named(await hint(within))).to.deep.equal([200, null]);
   });
 
+  it('a changed ride and a fare raised above maxPrice get the warnings of a creation with these values', async () => {
+    const { rideId } = (await partner.createRide({ autoAccept: { maxPrice: 26 } })).body;
+    const change = (fields: object) => partner.send('PATCH', `/rides/${rideId}`, fields);
+    expect(named(await change({ destination: beyond }))).to.deep.equal([200, 'places_far_apart']);
+    expect(named(await change({ passenger: { phone: 'front desk' } }))).to.deep.equal([200, 'phone_without_digits']);
+    expect(named(await change({ destination: within, passenger: { phone: '1' } }))).to.deep.equal([200, null]);
+    const raise = (fare: number) => partner.post(`/rides/${rideId}/fare`, { fare });
+    expect(named(await raise(26))).to.deep.equal([200, null]);
+    expect(named(await raise(27))).to.deep.equal([200, 'max_price_below_fare']);
+  });
+
   it('a repeat with the same Idempotency-Key gets X-Service-Warnings again', async () => {
     const send = () => partner.createRide({ fare: 0.001 }, { 'idempotency-key': 'again' });
     expect([named(await send()), named(await send())]).to.deep.equal(Array(2).fill([201, 'fare_not_in_cents']));

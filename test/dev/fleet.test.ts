@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { behaviourOf, bidOn } from '../../dev/fleet/behaviour.ts';
@@ -10,6 +11,7 @@ import type { Point } from '../../shared/base/great-circle.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { findNearby } from '../../shared/drivers/nearby.ts';
 import { positions } from '../../shared/drivers/positions.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
 import { runDispatch, somewhere } from '../support/drivers.ts';
 import { testSettings, useTestApi } from '../support/service.ts';
 import { type StartedProgram, startProgram } from '../support/started-program.ts';
@@ -38,10 +40,11 @@ describe('npm run fleet', () => {
     return found.map(({ driverId }) => driverId);
   }
   /** Creates a ride, runs its dispatch round and waits for an offer. */
-  async function rideWithOffer() {
+  async function rideWithOffer(fields: object = {}) {
     const partner = await api.partner('live');
     const { lat, lng } = place;
-    const { rideId } = (await partner.createRide({ pickup: place, destination: { lat: lat + 0.05, lng } })).body;
+    const { rideId } = (await partner.createRide({ pickup: place, destination: { lat: lat + 0.05, lng }, ...fields }))
+      .body;
     await runDispatch(api.ctx, rideId);
     await until(async () => (await storedRide(rideId)).offers.some(({ withdrawnAt }) => !withdrawnAt));
     const accept = async () => {
@@ -68,6 +71,18 @@ describe('npm run fleet', () => {
     expect(offers.filter(({ withdrawnAt }) => !withdrawnAt)).to.deep.equal([]);
     // The fleet has revoked its drivers, because nobody keeps their keys.
     expect(await drivers.countDocuments({ _id: { $in: ids }, revokedAt: { $exists: false } })).to.equal(0);
+  });
+
+  it('a driver of the fleet waits for the PIN of a ride, and drives on when the desk has started the trip', async () => {
+    await start();
+    const { rideId, accept } = await rideWithOffer({ pin: true });
+    await accept();
+    await until(async () => (await storedRide(rideId)).status === 'arrived');
+    await setTimeout(1_500);
+    await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
+    await until(async () => (await storedRide(rideId)).status === 'completed');
+    expect(await fleet.end('SIGTERM')).to.equal(0);
+    expect(fleet.output()).to.match(/ 1 done {2}0 cancelled {2}0 errors\s*$/);
   });
 
   it('60 s after a SIGKILL, no driver of the fleet receives requests', async () => {

@@ -30,6 +30,9 @@ describe('the log view of npm run dev', () => {
       entry('ride created', { rideId, mode: 'test' }),
       entry('ride changed', { rideId, status: 'bidding', event: 'offer.received' }),
       entry('ride changed', { rideId, status: 'bidding', fare: 27 }),
+      entry('ride changed', { rideId, status: 'bidding', withdrawn: 1 }),
+      // A change by PATCH, a message, a decline, an opening, a round of dispatch or a route.
+      entry('ride changed', { rideId, status: 'bidding' }),
       delivery({ outcome: 'delivered', httpStatus: 204 }),
       entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
       entry('manual attempt', {
@@ -47,6 +50,7 @@ describe('the log view of npm run dev', () => {
       'k0axNy  bidding                       test ride, default',
       'k0axNy  offer received',
       'k0axNy  fare raised to 27.00',
+      'k0axNy  offer withdrawn',
       'k0axNy  event 2 ride.status           delivered 204  12 ms',
       'k0axNy  cancelled by partner',
       'k0axNy  event 2 again                 delivered 204  12 ms',
@@ -70,6 +74,15 @@ describe('the log view of npm run dev', () => {
       expect(line.slice('k0axNy  event 2 ride.status           '.length)).to.equal(text);
     });
   }
+
+  it('the log view names copies of events for further endpoints, and a withdrawal without a number', () => {
+    const copy = { kind: 'event', outcome: 'delivered', httpStatus: 204 };
+    const lines = shown(delivery(copy), delivery({ ...copy, event: 'offer.withdrawn', seq: undefined }));
+    expect(lines).to.deep.equal([
+      'k0axNy  event 2 ride.status, copy     delivered 204  12 ms',
+      'k0axNy  event offer.withdrawn, copy   delivered 204  12 ms',
+    ]);
+  });
 
   it('the log view prints where a mail can be read, or why it was not sent', () => {
     const lines = shown(

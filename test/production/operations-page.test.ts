@@ -6,6 +6,7 @@ import vm from 'node:vm';
 import { expect } from 'chai';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { readConfig } from '../../shared/base/config.ts';
+import { poolNames } from '../../shared/base/queues.ts';
 import { composeConfig, requiredSettings } from './compose.ts';
 import { type Form, type Host, startHost } from './host/host.ts';
 import { pageBlocks, pageScript, scripts } from './operations-doc.ts';
@@ -90,6 +91,28 @@ describe('docs/operations.md', function () {
       const complaint = await withFile('prometheus.yml', text, (file) => promtool(['check', 'config', file]));
       expect(complaint).to.equal('');
     }
+  });
+
+  it('Docker Compose: the commands stop, start and restart the processes of every pool, and Prometheus scrapes them', async () => {
+    const commands = await pageScript('compose');
+    const stub = 'docker() { echo "$@"; }\nxargs() { cat >/dev/null; }';
+    const named = async (command: string, line: RegExp) => {
+      const { stdout } = await promisify(execFile)('bash', ['-c', `${commands}\n${stub}\n${command}`]);
+      return [...stdout.matchAll(line)].flatMap(([, names = '']) => names.split(' '));
+    };
+    expect(await named('processes stop', /^compose stop (.*)$/gm)).to.have.members(['api', ...poolNames]);
+    const up = /^compose up .* (\S+)$/gm;
+    expect(await named('processes start', up)).to.have.members(['api', ...poolNames]);
+    expect(await named('restart_each workers', up)).to.have.members([...poolNames]);
+    const [, scrape = ''] = await blocksIn('yaml');
+    const [, targets = ''] = /names: \[(.*)\]/.exec(scrape) ?? [];
+    expect(targets.split(', ')).to.have.members(['api', ...poolNames]);
+  });
+
+  it('the page names the slot of each queue in a Redis Cluster', async () => {
+    const page = await fs.readFile(path.join(opsFolder, '../operations.md'), 'utf8');
+    const [, slots = ''] = /The slots are (.*?)\. `redis-cli/s.exec(page) ?? [];
+    for (const pool of poolNames) expect(slots).to.match(new RegExp(`\`${pool}\`\\s\\d+`));
   });
 
   it('systemd: a rolling restart stops at the first process that does not become ready, and names it', async () => {

@@ -109,7 +109,7 @@ describe('text messages in every language', () => {
   it('a driver for a ride for later comes at its time, or in minutes if that is later', () => {
     const at = (minutes: number) => ({ ...values, pickupAt: new Date(now.getTime() + minutes * 60_000) });
     for (const to of ['passenger', 'contact'] as const) {
-      expect(textOf('found', to, 'en', at(30))).to.match(/ at 7:30\sAM:/);
+      expect(textOf('found', to, 'en', at(30))).to.match(/ for 7:30\sAM is Alex: /);
       for (const minutes of [3, -20]) expect(textOf('found', to, 'en', at(minutes))).to.include(' in about 4 min:');
     }
   });

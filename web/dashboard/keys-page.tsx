@@ -79,7 +79,7 @@ const keyColumns = ({ rides, health, areRevoked }: Facts): Column<KeyFacts>[] =>
   { head: 'Name', at: 'name line-1 left', cell: (key) => <Name {...key} isFailing={health.has(key._id)} /> },
   { head: 'Mode', at: 'line-1 right', cell: ({ mode }) => <ModePill mode={mode} /> },
   { head: 'Ends in', at: 'line-2 left small', label: true, cell: (key) => <code>{lastFour(key)}</code> },
-  { head: 'Created', at: 'line-3 right small', label: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { head: 'Created', at: 'line-4 left small', label: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     head: areRevoked ? 'Revoked' : 'Last used',
     at: 'line-3 left small',

@@ -38,7 +38,9 @@ export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
   driver_offers_full: { cause: 'You have made 3 offers on this ride. Withdrawn offers count.' },
   offers_full: { cause: 'The ride already has 50 offers.' },
-  equipment_missing: { cause: 'The ride has needs that are not in your `equipment`.' },
+  equipment_missing: {
+    cause: 'The ride has needs that are not in your `equipment`, or more passengers than your car has seats.',
+  },
   endpoints_full: { cause: 'Delete an endpoint first: the default URL counts too.' },
   not_sent_yet: { cause: 'The event waits for its own attempt.' },
   no_webhook_url: { cause: 'The event has no address to which it could be sent.' },

@@ -78,7 +78,7 @@ export function localeFor({ query, header }: Pick<PublicRequest, 'query' | 'head
 const acceptedTags = (header: string): string[] =>
   header
     .split(',')
-    .map((part) => part.split(';q='))
+    .map((part) => part.split(/\s*;\s*q=/))
     .map(([tag = '', quality = '1']) => ({ tag: tag.trim(), quality: Number(quality) }))
     .sort((a, b) => b.quality - a.quality)
     .map(({ tag }) => tag);

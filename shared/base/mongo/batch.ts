@@ -8,10 +8,7 @@ const maxWaitMs = 50;
 const maxBatchSize = 200;
 /** Four overlapping batches keep client and server busy. More would make the batches too small. */
 const defaultConcurrency = 4;
-/**
- * Updates cost MongoDB the most, so only one batch of them is in flight at a time. The batches are then larger, which
- * saves more time than the extra wait costs.
- */
+/** Updates cost MongoDB the most: one batch at a time makes larger ones, which saves more than the wait costs. */
 const updateConcurrency = 1;
 
 let spacingMs = 0;
@@ -121,10 +118,7 @@ async function findEach<Stored extends object, Found>(
   return values.map((value) => byValue.get(value) ?? null);
 }
 
-/**
- * The condition that a field has one of these values. MongoDB answers plain equality fastest, so one value needs no
- * `$in`.
- */
+/** The condition that a field has one of these values. MongoDB answers equality fastest, so one needs no `$in`. */
 export function oneOf(values: readonly string[]): string | { $in: string[] } {
   const [first = '', ...others] = new Set(values);
   return others.length === 0 ? first : { $in: [first, ...others] };
@@ -196,10 +190,7 @@ export async function insertDocuments<T extends object>(
   return outcomes;
 }
 
-/**
- * A change of one document. In the filter, `_id` selects the document, and the other fields are conditions for the
- * change.
- */
+/** A change of one document: `_id` in the filter selects it, and the other fields are conditions. */
 export interface Update<T> {
   filter: mongoose.mongo.Filter<T> & { _id: string };
   change: mongoose.mongo.UpdateFilter<T> | object[];

@@ -10,9 +10,7 @@ const samplingLimitMs = 1_000;
 /** A replaced estimate is kept for this long. */
 const historyMs = 60_000;
 
-/**
- * Reads MongoDB's clock. Every timer and deadline uses it, because the clocks of the workers' hosts may be wrong.
- */
+/** Reads MongoDB's clock, which every timer and deadline uses, because clocks of hosts may be wrong. */
 export async function mongoNow(): Promise<Date> {
   const [clock] = await database()
     .aggregate<{ now: Date }>([{ $documents: [{}] }, { $set: { now: '$$NOW' } }])
@@ -23,10 +21,7 @@ export async function mongoNow(): Promise<Date> {
 /** Well below 300 s: a receiver refuses a signature whose time differs from its clock by that much. */
 const maxDifferenceMs = 60_000;
 
-/**
- * True if this host's clock differs by more than a minute from `mongoMs`, which was just read from MongoDB's clock
- * (Unix ms).
- */
+/** True if this host's clock differs by more than a minute from `mongoMs`, MongoDB's clock now (Unix ms). */
 export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Date.now()) > maxDifferenceMs;
 
 export interface MongoClock {

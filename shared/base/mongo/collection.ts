@@ -1,9 +1,6 @@
 import mongoose from 'mongoose';
 
-/**
- * The driver's collection of a model, with stored documents of type `T`. Models only define schemas and indexes,
- * because queries through mongoose are slower than through the driver.
- */
+/** The driver's collection of a model. Models only define schemas and indexes: queries through them are slower. */
 export const collection = <T extends object>(model: { collection: unknown }) =>
   model.collection as mongoose.mongo.Collection<T>;
 
@@ -29,9 +26,6 @@ export async function insertOnce<Row extends { _id: string }>(
   }
 }
 
-/**
- * The schema of a record. It only has the indexes, because the fields are declared once, in the record's interface.
- * An inferred type would add `null` to every optional field.
- */
+/** A schema with only indexes: the fields are in the record's interface. Inferred types would add `null` to each. */
 export const recordSchema = () =>
   new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });

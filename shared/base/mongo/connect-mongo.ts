@@ -15,9 +15,7 @@ const tryLimits = {
   waitQueueTimeoutMS: tryLimitMs,
 };
 
-/**
- * The time limit at the start. It is longer than for a request, because the first answer can be slow on a busy machine.
- */
+/** The time limit at the start: longer, because the first answer can be slow on a busy machine. */
 const startLimitMs = 5_000;
 
 /** The first version with the `bulkWrite` command, which reports the outcome of each update in a batch. */
@@ -70,9 +68,7 @@ export async function pingMongo(): Promise<void> {
   await database().command({ ping: 1 });
 }
 
-/**
- * Calls the listener each time a connection to MongoDB breaks or times out. Returns a function that unsubscribes it.
- */
+/** Calls the listener whenever a connection to MongoDB breaks or times out. Returns its unsubscription. */
 export function onBrokenConnection(listener: () => void): () => void {
   const client = mongoose.connection.getClient();
   const noteClosed = ({ reason }: { reason: string }) => {
@@ -95,10 +91,7 @@ export function presentServer(): object {
   return presentServer();
 }
 
-/**
- * The reply of a server to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set sends its `setName`,
- * and a standalone server sends neither.
- */
+/** The reply to `hello`: a mongos sends `msg: 'isdbgrid'`, a member of a replica set its `setName`. */
 interface Hello {
   setName?: string;
   msg?: string;

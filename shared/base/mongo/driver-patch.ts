@@ -49,10 +49,7 @@ export function patchWritesToClosedSockets(): void {
   };
 }
 
-/**
- * Thrown if the send limit of a write passed before the write was sent. The caller must then decide again whether to
- * write.
- */
+/** Thrown if a write was not sent before its send limit. The caller must decide again whether to write. */
 export class SendLimitPassed extends Error {
   override name = 'SendLimitPassed';
 }
@@ -88,9 +85,6 @@ function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown })
   }
 }
 
-/**
- * The filters of a command's updates. The driver's own bulk writes have another format, but none of their updates has a
- * send limit.
- */
+/** The filters of a command's updates. The driver's own bulk writes, with another format, have no send limit. */
 const filtersOf = (updates: unknown, field: string): object[] =>
   Array.isArray(updates) ? updates.map((update) => update[field]).filter(Boolean) : [];

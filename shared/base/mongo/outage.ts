@@ -1,9 +1,6 @@
 import mongoose from 'mongoose';
 
-/**
- * Thrown if the majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts
- * as an outage.
- */
+/** Thrown for a ride's state that the majority does not have yet, so nobody may see it. Counts as an outage. */
 export class NotYetCommitted extends Error {
   override name = 'NotYetCommitted';
 }

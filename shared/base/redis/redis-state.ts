@@ -19,10 +19,7 @@ export interface RedisState {
   memoryShare?: number;
 }
 
-/**
- * Reads whether every part of Redis answers and accepts writes. Never rejects. Takes at most the time limit of the
- * client's commands.
- */
+/** Reads whether all of Redis answers and accepts writes, within the clients' time limit. Never rejects. */
 export async function readRedisState(redis: RedisClient): Promise<RedisState> {
   try {
     if (redis instanceof Cluster) assertConnected(redis);

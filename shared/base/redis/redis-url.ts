@@ -22,10 +22,7 @@ type RedisAddress =
       sentinelPassword?: string;
     };
 
-/**
- * The part of the rules that an invalid address breaks: the scheme, or the format of a single server, a cluster or
- * sentinels.
- */
+/** The rules that an invalid address breaks: of its scheme, or of a single server, a cluster or sentinels. */
 type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**

@@ -18,16 +18,10 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 
 const readOnlyPauseMs = 1_000;
 
-/**
- * True if a replica refused the command. After a failover, the connection may still lead to the old primary, which is
- * now a replica. A new connection finds the new primary.
- */
+/** True if a replica refused the command: after a failover, only a new connection finds the new primary. */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
-/**
- * Reconnects on READONLY. At most once a second, because the sweeper searches for lost jobs after each reconnection.
- * The caller gets the error.
- */
+/** Reconnects on READONLY, at most once a second: after each, the sweeper searches for lost jobs. */
 function reconnectFromReplica(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -147,10 +141,7 @@ class FollowingConnector extends SentinelConnector {
   }
 }
 
-/**
- * A cluster client that lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it
- * asks.
- */
+/** Lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it asks. */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
     const isEnding = () => ['disconnecting', 'close', 'end'].includes(this.status);
@@ -160,10 +151,7 @@ class EndingCluster extends Cluster {
   }
 }
 
-/**
- * The interval at which the client reads which node serves which slots, so that it stops using a hanging node that was
- * replaced.
- */
+/** The interval of reads of which node serves which slots, so that a replaced node that hangs is left. */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
@@ -213,10 +201,7 @@ function keepConnected(cluster: Cluster): Cluster {
   });
 }
 
-/**
- * Logs two lines per outage, not one per reconnection attempt, and one more whenever the reason changes, for example
- * from an unreachable Redis to a wrong password.
- */
+/** Logs two lines per outage, and one more whenever the reason changes, for example to a wrong password. */
 function withOutageLog(redis: Redis, log: Logger): Redis {
   const outage = outageLog(redis, log);
   return redis.on('error', outage.begin).on('ready', outage.end);

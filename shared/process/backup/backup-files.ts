@@ -118,10 +118,7 @@ export async function writeManifest(folder: string, manifest: Manifest, key?: Bu
   await fs.rename(unfinished, path.join(folder, manifestFile));
 }
 
-/**
- * Reads the manifest and verifies the checksum of every file. Throws AppError if the backup is incomplete or damaged, or
- * if the key is missing or another one.
- */
+/** Reads the manifest and verifies all checksums. Throws AppError for a damaged backup, or without the right key. */
 export async function verifiedManifest(folder: string, key?: Buffer): Promise<Manifest> {
   const text = await fs.readFile(path.join(folder, manifestFile), 'utf8').catch(() => {
     throw refused(`${folder} has no ${manifestFile}: it is no complete backup`);

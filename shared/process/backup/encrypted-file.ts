@@ -24,10 +24,7 @@ export const encrypting = (key?: Buffer): Step =>
     yield* await encrypter.encrypt(webStreamOf(bytes));
   };
 
-/**
- * Decrypts the file `name`, and yields only verified bytes. Fails with AppError for another key or a changed or
- * shortened file.
- */
+/** Decrypts a file, and yields only verified bytes. Throws AppError for another key or a damaged file. */
 export const decrypting = (name: string, key?: Buffer): Step =>
   async function* (bytes) {
     if (!key) return yield* bytes;

@@ -6,10 +6,7 @@ import { messages } from '../../messages/message-row.ts';
 import { rides, waitingToOpen } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
-/**
- * The age of the oldest waiting item of each kind (s); 0 if none waits. Read from MongoDB, so a loss of Redis has no
- * effect.
- */
+/** The age of the oldest waiting item of each kind (s), or 0. From MongoDB, so a loss of Redis has no effect. */
 interface BacklogAges {
   unsettledEvent: number;
   overdueTimer: number;

@@ -40,9 +40,7 @@ export function healthListener(
 /** The path of a request target, which may begin with scheme and host (RFC 9112, section 3.2.2). */
 export const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
 
-/**
- * Runs the check at most once per interval, and never twice at the same time. Resolves with the error of a failed check.
- */
+/** Checks at most once per interval, and never twice at a time. Resolves with the error of a failed check. */
 function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<Error | null> {
   let latest: Promise<Error | null> | undefined;
   let nextAt = 0;

@@ -23,9 +23,7 @@ export interface QueueState {
   processes: string[] | null;
 }
 
-/**
- * Overdue work, read from MongoDB so that a loss of Redis has no effect. Times are in seconds, 0 if nothing is overdue.
- */
+/** Overdue work, from MongoDB, so a loss of Redis has no effect. In seconds, 0 if nothing is overdue. */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
   /** The delay of the oldest overdue timer. */
@@ -36,10 +34,7 @@ export interface BacklogReport {
   oldestMessageSeconds: number;
   /** The numbers of overdue items. */
   overdue: BacklogCounts;
-  /**
-   * The keys with the most rides among the 1,000 rides whose events have waited longest. A key with a slow or dead
-   * receiver comes first.
-   */
+  /** The keys of the 1,000 rides whose events have waited longest, most rides first: slow or dead receivers. */
   waitingByKey: WaitingKey[];
 }
 

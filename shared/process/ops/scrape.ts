@@ -30,10 +30,7 @@ const slowly = { everyMs: 60_000, limitMs: 1_500 };
 const limitMs = 1_500;
 const states = ['wait', 'active', 'delayed'] as const;
 
-/**
- * Creates the function that renders all metrics. It also reads the state that all processes share; these metrics are
- * NaN while the state is unknown.
- */
+/** Creates the function that renders all metrics. Those of shared state are NaN while it is unknown. */
 export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<string> {
   const readings = {
     backlog: sharedRead(() => readBacklog('live'), { everyMs, limitMs }),

@@ -1,7 +1,4 @@
-/**
- * Shares a read among many callers: it runs at most once in `everyMs`, and no caller waits longer than `limitMs`.
- * Resolves with null if the read failed or is late.
- */
+/** Shares a read: at most one in `everyMs`, and no wait over `limitMs`. Resolves with null if it failed or is late. */
 export function sharedRead<T>(
   read: () => Promise<T>,
   { everyMs, limitMs }: { everyMs: number; limitMs: number },

@@ -48,10 +48,7 @@ export interface DriverRequest {
 
 /** The rides that concern a driver now. */
 export interface DriverRides {
-  /**
-   * The rides that the driver may make offers on and has not declined, by the end of bidding; empty while the driver is
-   * on a ride.
-   */
+  /** The rides open for an offer of the driver, not declined, by end of bidding; empty while on a ride. */
   requests: DriverRequest[];
   /** The ride that the driver is on. */
   ride: RideOfDriver | null;

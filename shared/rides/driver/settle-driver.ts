@@ -72,10 +72,7 @@ export async function resumeDriver(driverId: string): Promise<void> {
   }
 }
 
-/**
- * Cancels the rides and withdraws the offers of these commitments. Resolves with false if one of the rides is held, and
- * stays as it is.
- */
+/** Cancels the rides and withdraws the offers. Resolves with false if a ride is held, and stays as it is. */
 async function end(ctx: Context, commitments: readonly Commitment[]): Promise<boolean> {
   const endOne = async ({ rideId, offerId }: Commitment): Promise<boolean> => {
     const command = offerId

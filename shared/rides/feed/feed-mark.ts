@@ -14,19 +14,14 @@ import { timeLimit } from '../../base/mongo/durability.ts';
 export interface StoredMark {
   _id: 'feed';
   mark: Date;
-  /**
-   * Events with feed times up to this one are shown: at least one process has waited 3 s after this mark was stored.
-   */
+  /** Events up to this feed time are shown: a process has waited 3 s after this mark was stored. */
   shown: Date;
   /** MongoDB's clock at the last change. */
   now: Date;
 }
 
 const markSchema = recordSchema();
-/**
- * In the collection of the fence (durable-read.ts), which a restored backup keeps: an older mark would let events be
- * skipped.
- */
+/** In the collection of the fence, which a restored backup keeps: an older mark would let events be skipped. */
 const FeedMarkModel = mongoose.model('FeedMark', markSchema, 'fences');
 export const marks = collection<StoredMark>(FeedMarkModel);
 export const markId = 'feed';
@@ -39,10 +34,7 @@ const staleMs = 500;
 export interface MarkCopy {
   /** Unix ms. */
   mark: number;
-  /**
-   * When the query was sent, by this process's monotonic and wall clocks. The wall clock is needed too, because the
-   * monotonic clock stops while the host sleeps.
-   */
+  /** When the query was sent, by the monotonic clock, which stops while the host sleeps, and by the wall clock. */
   askedAt: number;
   askedAtWall: number;
   /** The primary that was read, which may no longer be the primary after a failover. */
@@ -61,10 +53,7 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
   return Math.max(performance.now() - askedAt, Date.now() - askedAtWall);
 }
 
-/**
- * A copy of the mark, usually without a round trip, because an aging copy is refreshed in the background. Rejects if
- * the mark must be read and MongoDB is unavailable.
- */
+/** A copy of the mark; an aging one is refreshed in the background. Rejects if it must be read without MongoDB. */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
   if (copy && age < staleMs) {

@@ -3,10 +3,7 @@ import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
 import { asking, keepCopy, markId, marks, type StoredMark } from './feed-mark.ts';
 import { showingMarks } from './showing-marks.ts';
 
-/**
- * The mark stays this far behind MongoDB's clock, so that an event's feed time equals its time unless the clock was set
- * back.
- */
+/** The mark stays this far behind MongoDB's clock, so that feed times equal times unless it was set back. */
 const behindClockMs = 50;
 const maxGrowthMs = 1_000;
 const growth = {
@@ -41,19 +38,13 @@ export async function startFeedMark(): Promise<void> {
 }
 
 export interface FeedMark {
-  /**
-   * For a request that reads the feed. Resolves with the highest feed time that is shown (Unix ms), as soon as this
-   * process knows it.
-   */
+  /** For requests that read the feed. Resolves with the highest feed time shown (Unix ms), once it is known. */
   shownUntil(): Promise<number>;
   /** Like `shownUntil`, without waiting; 0 while it is unknown. */
   shown(): number;
   /** Resolves when every event written before this call is shown; never resolves after `close`. */
   written(): Promise<void>;
-  /**
-   * Raises the mark to the feed time of an event. Without this, the mark may not reach that time soon if MongoDB's
-   * clock was ahead for a moment.
-   */
+  /** Raises the mark to an event's feed time, which it may not reach soon if MongoDB's clock was ahead. */
   reach(feedTime: number): void;
   close(): void;
 }
@@ -62,10 +53,7 @@ const activeMs = 200;
 const idleMs = 1_000;
 /** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
-/**
- * The mark is not raised for a feed time that is at most this far ahead, because it soon gets there by following the
- * clock.
- */
+/** The mark is not raised for a feed time this little ahead, because it soon gets there with the clock. */
 const soonMs = 2_000;
 
 /** Raises the mark until `close`: 5 times a second while requests read the feed, else once a second. */

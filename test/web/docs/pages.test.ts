@@ -16,7 +16,7 @@ import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { readDocFiles, versionsOf } from '../../../web/docs/docs-pages.ts';
 import { errorAnswers } from '../../../web/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../web/docs/markdown.ts';
-import { docs, docText, openApiDocuments, schemaProblem } from '../../support/documented.ts';
+import { docs, docText, documentedSchemas, openApiDocuments, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -171,6 +171,32 @@ describe('documentation', () => {
     const names = Object.keys(settings.describe().keys).filter((name) => name.includes('_'));
     expect(names).to.have.length.above(20);
     for (const name of names) expect(contract).not.to.include(name);
+  });
+
+  it('docs/contract.md has each field of a retrieved ride, the text of each 409 and each warning', () => {
+    const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
+    const [, ride = ''] = /\n### 2.1 Ride\n(.*?)\n### /s.exec(contract) ?? [];
+    for (const field of Object.keys(documentedSchemas.Ride?.properties ?? {})) expect(ride).to.include(`\`${field}\``);
+    const [, errors = ''] = /\nEvery 409, by its text:\n(.*?)\n## /s.exec(contract) ?? [];
+    for (const { status, text } of partnerOperations.flatMap((operation) => operation.errors.map(publicErrorOf))) {
+      if (status === 409) expect(errors).to.include(`\`${text}\``);
+    }
+    for (const code of Object.keys(warnings)) expect(contract).to.include(`\`${code}\``);
+  });
+
+  it("the drivers' guide has each route of the gateway and each field of a request and a ride", () => {
+    const [table = '', ...sections] = docText('drivers').split('\n## ');
+    for (const { path: route } of driverOperations) expect(table).to.match(new RegExp(`[\` ]${route}[\`?]`));
+    for (const [section, schema] of [
+      ['Requests', 'DriverRequest'],
+      ['The ride', 'DriverRide'],
+    ] as const) {
+      const text = sections.find((each) => each.startsWith(`${section}\n`)) ?? '';
+      const { properties = {}, required = [] } = documentedSchemas[schema] ?? {};
+      for (const field of Object.keys(properties)) {
+        expect(text).to.match(new RegExp(`[{,\\s]${field}${required.includes(field) ? '' : '\\?'}[,\\s]`));
+      }
+    }
   });
 
   it('the headings of each page are different', () => {

@@ -154,7 +154,7 @@ describe('streams of live maps', () => {
 
   const readers: [query: string, locale: string | undefined, accepts: string, shown: string, headline: string][] = [
     ['', 'es-MX', 'de', 'lang="es-MX"', 'Buscando conductor'],
-    ['', undefined, 'fi, fr;q=0.5, de-AT;q=0.8', 'lang="de-AT"', 'Fahrer wird gesucht'],
+    ['', undefined, 'fi, fr; q=0.5, de-AT ;q=0.8', 'lang="de-AT"', 'Fahrer wird gesucht'],
     ['?lang=fr', 'es', 'de, fr-CA', 'lang="fr-CA"', 'Recherche d’un chauffeur'],
     ['?lang=ar', 'es', 'de', 'lang="ar" dir="rtl"', 'جارٍ البحث عن سائق'],
     ['?lang=xx', 'iw', '', 'lang="he" dir="rtl"', 'מחפשים נהג'],

@@ -12,7 +12,7 @@ import { mails } from '../../../shared/mail/mail-row.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { countFailingKeys, deliveryHealth, listFailingKeys } from '../../../shared/webhooks/delivery-health.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
-import { outageMails } from '../../../workers/periodic/outage-mails.ts';
+import { outageMails, owesMail } from '../../../workers/periodic/outage-mails.ts';
 import { takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { measureOutcomes, noteOutcome } from '../../../workers/webhooks/report/account-outcomes.ts';
 import { flushHealth, noteDelivery } from '../../../workers/webhooks/report/health-log.ts';
@@ -389,9 +389,9 @@ describe('delivery health', () => {
     it('a turn reads only keys that owe a mail', async () => {
       const key = await keyOf();
       await noteAndMail(key.keyId, ...times(5, refused));
-      await mailTurn();
+      const owing = await keys.countDocuments(owesMail);
       const [plan] = await plansOf(mailTurn);
-      expect(plan?.executionStats.totalDocsExamined).to.equal(0);
+      expect(plan?.executionStats.totalDocsExamined).to.equal(owing);
     });
 
     it('line breaks in the name of a key do not reach the mail', async () => {

@@ -35,8 +35,9 @@ async function loadStreets(script: string, tiles: string): Promise<Layer> {
 /** A faint grid, so that users see the map move, with a scale and the north. */
 function addPlainGround(map: LeafletMap, north: string): void {
   new PlainGround({ tileSize: 128, zIndex: 0 }).addTo(map);
-  control.scale({ position: 'bottomleft', maxWidth: 96 }).addTo(map);
+  // At the top, where no place and no label is: the camera leaves room for the controls.
   northArrow(north).addTo(map);
+  control.scale({ position: 'topleft', maxWidth: 96 }).addTo(map);
 }
 
 class PlainGround extends GridLayer {
@@ -46,7 +47,7 @@ class PlainGround extends GridLayer {
 }
 
 function northArrow(north: string): Control {
-  const arrow = new Control({ position: 'bottomleft' });
+  const arrow = new Control({ position: 'topleft' });
   arrow.onAdd = () => {
     const element = DomUtil.create('div', 'north-arrow');
     element.innerHTML =

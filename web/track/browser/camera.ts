@@ -16,7 +16,7 @@ const tooFarZoom = 0.75;
 /** A place may come this much closer (px) to the edge than in a new frame before the camera moves. */
 const slack = 24;
 /** The places are shown in at least this width and height (px), even if the sheet covers almost the whole map. */
-const leastView = 96;
+const leastView = 80;
 
 /** The places that matter now, with the road between them: car and pickup, then car and destination, at last the trip. */
 function placesInView({ status, pickup, destination }: TrackState, car: Place | null, road: readonly Place[]): Place[] {
@@ -130,12 +130,11 @@ function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const { width, height } = container.getBoundingClientRect();
   // Half the width of a label, which is centered on its place.
   const side = Math.min(80, width / 4);
-  const top = Math.min(56, height / 4);
-  // Where little of the map is visible, the label of a place could cover the scale.
-  const bottom = width - left - right < 560 ? 148 : 88;
+  // Below the scale, which is at the top.
+  const top = Math.min(72, height / 4);
   const besides = (covered: number) => Math.max(0, Math.min(covered + side, width - side - leastView));
   return {
     paddingTopLeft: new Point(besides(left), top),
-    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + bottom, height - top - leastView))),
+    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + 88, height - top - leastView))),
   };
 }
