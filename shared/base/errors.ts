@@ -30,7 +30,7 @@ const errorTable = {
   ride_ended: [409, 'The ride is already completed or cancelled'],
   fare_not_higher: [409, 'The fare can only be raised'],
   driver_busy: [409, 'The driver of this offer has taken another ride'],
-  equipment_missing: [409, 'The driver does not have the equipment that this ride needs'],
+  equipment_missing: [409, 'The driver does not have the equipment or the seats that this ride needs'],
   on_a_ride: [409, 'The driver is on a ride'],
   not_own_ride: [409, "This is not the driver's own ride"],
   no_driver: [409, 'The ride has no driver yet'],

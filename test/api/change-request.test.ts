@@ -130,6 +130,7 @@ describe('PATCH /rides/:rideId', () => {
     expect((await positions.findOne({ _id: small.driverId }))?.requests).to.deep.equal([]);
     const again = await small.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 });
     expect(again.headers.get('x-service-error')).to.equal('equipment_missing');
+    expect(again.body.error).to.include('seats');
     const [request] = (await large.get('/requests')).body.requests;
     expect(request).to.deep.include({ passengerCount: 6, needs: ['pet'] });
     expect((await partner.get(`/rides/${rideId}/offers`)).body.offers).to.have.length(1);

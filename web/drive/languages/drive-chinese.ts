@@ -167,7 +167,7 @@ export const driveChinese: DriveTexts = {
   'error.time': '此行程的报价时间已结束',
   'error.full': '此行程的报价数量已满',
   'error.ownOffers': '您已对此行程报价 3 次，达到上限',
-  'error.equipment': '您没有此行程所需的设备',
+  'error.equipment': '您没有此行程所需的设备或座位',
   'error.onRide': '您有进行中的行程',
   'error.step': '行程的当前状态不允许此操作',
   'error.pin': '乘客的 PIN 码缺失或有误',

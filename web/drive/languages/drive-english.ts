@@ -171,7 +171,7 @@ export const driveEnglish = {
   'error.time': 'The bidding time of this ride is over',
   'error.full': 'The ride has received as many offers as it can take',
   'error.ownOffers': 'You have made 3 offers on this ride, as many as one driver can',
-  'error.equipment': 'You do not have the equipment that this ride needs',
+  'error.equipment': 'You do not have the equipment or the seats that this ride needs',
   'error.onRide': 'You are on a ride',
   'error.step': 'The ride is not in a status that allows this step',
   'error.pin': 'The PIN of the passenger is missing or wrong',

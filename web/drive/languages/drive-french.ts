@@ -175,7 +175,7 @@ export const driveFrench: DriveTexts = {
   'error.time': 'Le délai des offres de cette course est écoulé',
   'error.full': 'La course a déjà reçu toutes les offres possibles',
   'error.ownOffers': 'Vous avez déjà fait 3 offres pour cette course, le maximum par chauffeur',
-  'error.equipment': 'Vous n’avez pas l’équipement que cette course demande',
+  'error.equipment': 'Vous n’avez pas l’équipement ou les places que cette course demande',
   'error.onRide': 'Vous avez une course en cours',
   'error.step': 'L’état de la course ne permet pas cette étape',
   'error.pin': 'Le code PIN du passager manque ou est incorrect',

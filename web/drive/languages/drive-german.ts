@@ -176,7 +176,7 @@ export const driveGerman: DriveTexts = {
   'error.time': 'Die Zeit für Angebote auf diese Fahrt ist abgelaufen',
   'error.full': 'Die Fahrt hat schon so viele Angebote, wie sie haben kann',
   'error.ownOffers': 'Sie haben für diese Fahrt schon 3 Angebote gemacht, mehr sind nicht möglich',
-  'error.equipment': 'Ihnen fehlt die Ausstattung, die diese Fahrt braucht',
+  'error.equipment': 'Ihnen fehlen die Ausstattung oder die Plätze, die diese Fahrt braucht',
   'error.onRide': 'Sie haben gerade eine Fahrt',
   'error.step': 'Der Stand der Fahrt erlaubt diesen Schritt nicht',
   'error.pin': 'Die PIN des Fahrgasts fehlt oder ist falsch',

@@ -170,7 +170,7 @@ export const drivePortuguese: DriveTexts = {
   'error.time': 'O prazo de ofertas desta viagem acabou',
   'error.full': 'A viagem já recebeu todas as ofertas possíveis',
   'error.ownOffers': 'Você já fez 3 ofertas nesta viagem, o máximo por motorista',
-  'error.equipment': 'Você não tem o equipamento de que esta viagem precisa',
+  'error.equipment': 'Você não tem o equipamento ou os lugares de que esta viagem precisa',
   'error.onRide': 'Você está em uma viagem',
   'error.step': 'O estado da viagem não permite esta etapa',
   'error.pin': 'O PIN do passageiro está faltando ou está incorreto',

@@ -170,7 +170,7 @@ export const driveSpanish: DriveTexts = {
   'error.time': 'El plazo de ofertas de este viaje ha terminado',
   'error.full': 'El viaje ya ha recibido todas las ofertas posibles',
   'error.ownOffers': 'Ya ha hecho 3 ofertas en este viaje, el máximo por conductor',
-  'error.equipment': 'No tiene el equipamiento que necesita este viaje',
+  'error.equipment': 'No tiene el equipamiento o los asientos que necesita este viaje',
   'error.onRide': 'Tiene un viaje en curso',
   'error.step': 'El estado del viaje no permite este paso',
   'error.pin': 'Falta el PIN del pasajero o es incorrecto',
