@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { newTrace } from '../../../shared/outbound/trace.ts';
@@ -228,11 +229,13 @@ describe('recorded attempts of events', () => {
     type Command = (command: { insert?: string }, ...rest: unknown[]) => Promise<unknown>;
 
     /** Replaces the inserts of attempts. */
-    const insertingAttempts = (instead: () => Promise<unknown>): { restore(): void } => {
+    const insertingAttempts = (instead: (insert: () => Promise<unknown>) => Promise<unknown>): { restore(): void } => {
       const db = database() as unknown as { command: Command };
       const { command } = db;
-      db.command = (asked, ...rest) =>
-        asked.insert === attempts.collectionName ? instead() : Reflect.apply(command, db, [asked, ...rest]);
+      db.command = (asked, ...rest) => {
+        const send = () => Reflect.apply(command, db, [asked, ...rest]);
+        return asked.insert === attempts.collectionName ? instead(send) : send();
+      };
       return { restore: () => Reflect.deleteProperty(db, 'command') };
     };
 
@@ -281,6 +284,29 @@ describe('recorded attempts of events', () => {
       const debug = logged.lines.filter(({ level }) => level <= 20);
       expect(debug.find(({ dropped }) => dropped === 1)).not.to.equal(undefined);
       expect(logged.lines.filter(({ level }) => level > 30)).to.deep.equal([]);
+    });
+
+    it('an attempt whose insert fails with the connection is inserted once, when MongoDB answers again', async () => {
+      const logged = withLogLines(ctx);
+      const rideId = await rideWith(1);
+      await flushAttempts();
+      let tries = 0;
+      const inserts = insertingAttempts(async (insert) => {
+        tries += 1;
+        // The second try is lost only on its way back.
+        if (tries >= 2) await insert();
+        if (tries >= 3) return insert();
+        throw new mongoose.mongo.MongoNetworkError('connection lost');
+      });
+      try {
+        await deliver(logged.ctx, rideId, 1);
+        await until(async () => tries >= 3);
+        await flushAttempts();
+      } finally {
+        inserts.restore();
+      }
+      expect(await recorded(rideId)).to.have.length(1);
+      expect(logged.lines.filter(({ dropped }) => dropped)).to.deep.equal([]);
     });
 
     it('at most 2,000 attempts wait while MongoDB accepts none, and further ones are dropped', async () => {

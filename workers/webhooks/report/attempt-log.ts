@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { newAttemptId } from '../../../shared/base/ids.ts';
 import { insertDocuments } from '../../../shared/base/mongo/batch.ts';
+import { isDuplicate } from '../../../shared/base/mongo/collection.ts';
+import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { type Trace, traceFields, whenDrained } from '../../../shared/outbound/trace.ts';
 import type { Delivery, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, eventFields } from '../../../shared/webhooks/attempts.ts';
@@ -68,23 +71,32 @@ function recordOf({ ride, event }: SentEvent, delivery: Delivery, trace: Trace):
 }
 
 async function insertBatches(): Promise<void> {
-  do await insertBatch();
-  while (waiting.length >= batchSize);
+  let isReachable: boolean;
+  do isReachable = await insertBatch();
+  while (isReachable && waiting.length >= batchSize);
 }
 
-async function insertBatch(): Promise<void> {
+/** Resolves with false if MongoDB is unavailable. The attempts then wait for the next try. */
+async function insertBatch(): Promise<boolean> {
   const batch = waiting.slice(0, batchSize);
   waiting = waiting.slice(batchSize);
   try {
     const outcomes = await insertDocuments(attempts, batch, { w: 1 });
-    dropped += outcomes.filter((error) => error !== null).length;
+    // An earlier try, whose answer was lost, has inserted the duplicates.
+    dropped += outcomes.filter((error) => error !== null && !isDuplicate(error)).length;
   } catch (error) {
-    dropped += batch.length;
     log?.debug({ error: describeError(error) }, 'attempts not inserted');
+    if (isOutageOfMongo(error)) {
+      waiting = [...batch, ...waiting];
+      await sleep(delayMs, undefined, { ref: false });
+      return false;
+    }
+    dropped += batch.length;
   }
   await eraseOfErasedRides(batch);
   if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard does not show them');
   dropped = 0;
+  return true;
 }
 
 /**
