@@ -4,7 +4,7 @@ import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
 import { changeByOwner, changeTeam, isFull, type TeamActor } from './change-team.ts';
 import { macOf, macsOf } from './derived-keys.ts';
-import { charge, chargeWindow, type Limit, readLimit, refundWindow } from './limit.ts';
+import { charge, chargeWindow, type Limit, refundWindow } from './limit.ts';
 import { mayAddMissingRecords } from './sent-form.ts';
 import type { MemberRef } from './session.ts';
 
@@ -24,7 +24,7 @@ export type InvitationLimit = 'of the account' | 'to the address' | 'in all';
 /**
  * Charges an invitation to its account, to its address in this account, and to the clock hour, once per form. Resolves
  * with the limit that is reached, and then nothing is charged; or with `refund`, for an invitation that is refused
- * afterwards. `refund` changes nothing if an earlier request with this form was charged, because that one may have sent the
+ * afterwards. `refund` changes nothing if another request with this form was charged, because that one may have sent the
  * mail.
  */
 export async function chargeInvitation(
@@ -32,7 +32,6 @@ export async function chargeInvitation(
   { accountId, email, form }: { accountId: string; email: string; form: string },
   nowMs: number,
 ): Promise<{ tooMany: InvitationLimit; freesMs: number } | { refund(): Promise<void> }> {
-  const { isCounted } = await readLimit(invitationsOfAccount, accountId, nowMs, form);
   const ofAccount = await charge(invitationsOfAccount, accountId, nowMs, form);
   if (ofAccount.isFull) return { tooMany: 'of the account', freesMs: ofAccount.freesMs };
   const toAddress = await charge(invitationsToAddress, `${accountId}:${sha256(email)}`, nowMs, form);
@@ -40,7 +39,7 @@ export async function chargeInvitation(
     await ofAccount.refund();
     return { tooMany: 'to the address', freesMs: toAddress.freesMs };
   }
-  if (isCounted) return { refund: async () => {} };
+  if (!ofAccount.isNew) return { refund: async () => {} };
   const inAll = { name: 'invitation-mails', most: signInMailsPerHour, perMs: hourMs };
   const fullForMs = await chargeWindow(inAll, nowMs);
   const refund = async () => {

@@ -14,7 +14,8 @@ export interface Limit {
 
 interface LimitRow {
   _id: string;
-  taken: { id: string; at: Date }[];
+  /** `by`: the call that charged this id. */
+  taken: { id: string; at: Date; by: string }[];
   /** Only in the row of a fixed window (`chargeWindow`): the number of charges in the window. */
   count?: number;
   expiresAt: Date;
@@ -26,9 +27,12 @@ limitSchema.index({ expiresAt: 1 });
 export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits');
 const limits = collection<LimitRow>(LimitModel);
 
-/** `count`: the charges in the window, with this one. `freesMs`: until the limit admits another charge. */
+/**
+ * `count`: the charges in the window, with this one. `isNew`: false if an earlier or a concurrent call charged the same id.
+ * `freesMs`: until the limit admits another charge.
+ */
 export type ChargeResult =
-  | { isFull: false; count: number; refund(): Promise<void> }
+  | { isFull: false; count: number; isNew: boolean; refund(): Promise<void> }
   | { isFull: true; freesMs: number };
 
 /**
@@ -37,9 +41,11 @@ export type ChargeResult =
  * sent again is not charged again.
  */
 export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
-  const { taken } = await addCharge(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
-  if (!taken.some((one) => one.id === id)) return { isFull: true, freesMs: Math.max(1, waitOf(limit, taken, nowMs)) };
-  return { isFull: false, count: taken.length, refund: () => refund(limit, of, id) };
+  const by = randomBase62(12);
+  const { taken } = await addCharge(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs), by });
+  const charged = taken.find((one) => one.id === id);
+  if (!charged) return { isFull: true, freesMs: Math.max(1, waitOf(limit, taken, nowMs)) };
+  return { isFull: false, count: taken.length, isNew: charged.by === by, refund: () => refund(limit, of, id) };
 }
 
 /** Removes one charge, and the bucket's document if it was the last one. */

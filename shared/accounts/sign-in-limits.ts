@@ -62,7 +62,7 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
     await forClient.refund();
     return { tooMany: 'to the address', freesMs: toAddress.freesMs };
   }
-  const fullForMs = inAll ? await chargeWindow(inAll, nowMs) : 0;
+  const fullForMs = inAll && toAddress.isNew ? await chargeWindow(inAll, nowMs) : 0;
   if (fullForMs === 0) return null;
   await Promise.all([forClient.refund(), toAddress.refund()]);
   return { tooMany: 'in all', freesMs: fullForMs };

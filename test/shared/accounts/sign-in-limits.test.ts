@@ -168,7 +168,8 @@ describe('limits of sign-in codes', () => {
     it('a repeated form is charged once to the limit of the service', async () => {
       const atMs = startMs + 366 * 24 * hourMs;
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
-      for (let sent = 0; sent < 5; sent++) await ask(email, browser, atMs, client, formId);
+      const ask30 = () => Promise.all(Array.from({ length: 30 }, () => ask(email, browser, atMs, client, formId)));
+      for (let sent = 0; sent < 2; sent++) await ask30();
       const row = await LimitModel.findById(`code-mails:${Math.floor(atMs / hourMs)}`).lean();
       expect(row?.count).to.equal(1);
     });
