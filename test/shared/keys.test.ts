@@ -3,6 +3,7 @@ import { accountOf } from '../../shared/accounts/account.ts';
 import type { SentForm } from '../../shared/accounts/sent-form.ts';
 import { newKeyId, sha256 } from '../../shared/base/ids.ts';
 import { KeyModel, keys } from '../../shared/keys/api-key.ts';
+import type { KeyOwner } from '../../shared/keys/change-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import { findCaller } from '../../shared/keys/find-caller.ts';
 import {
@@ -57,6 +58,14 @@ describe('keys', () => {
   };
   afterEach(() => void Reflect.deleteProperty(keys, 'updateOne'));
   const findsKey = async (key: string) => (await findCaller(key, Date.now()))?.keyId ?? null;
+  const changesOf = (keyId: string, owner: KeyOwner) => [
+    () => revokeKey(keyId, owner),
+    () => rotateKey(keyId, owner),
+    () => rollSigningSecret(ctx.config, keyId, owner),
+    () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/', owner),
+    () => renameKey(keyId, 'other', owner),
+    () => viewSigningSecret(ctx.config, keyId, owner),
+  ];
 
   it('createKey stores the key only as a hash, and the signing secret encrypted', async () => {
     const made = await make();
@@ -65,6 +74,27 @@ describe('keys', () => {
     expect(stored).not.to.include(made.key.slice(9, -6));
     expect(stored).to.include(sha256(made.key));
     expect(await deliverySettings(ctx.config, made.keyId)).to.deep.include({ signingSecret: made.signingSecret });
+  });
+
+  it('a revoked key stops working, and cannot be changed, but is found, without secrets', async () => {
+    const { key, keyId } = await make();
+    expect(await findsKey(key)).to.equal(keyId);
+    await revokeKey(keyId, 'anyone');
+    expect(await findsKey(key)).to.equal(null);
+    for (const change of changesOf(keyId, 'anyone')) expect(await codeOf(change())).to.equal('not_found');
+    const found = await findKey(keyId, { accountId });
+    expect(found).to.include({ _id: keyId, name: 'desk', mode: 'test' }).and.not.have.any.keys('hash', 'signingSecret');
+    expect(found.revokedAt).to.be.a('date');
+  });
+
+  it('an account cannot find or change the key of another account', async () => {
+    const { keyId } = await make();
+    const stored = await keys.findOne({ _id: keyId });
+    const other = { accountId: (await accountOf('other@rides.example'))._id };
+    for (const change of [...changesOf(keyId, other), () => findKey(keyId, other)]) {
+      expect(await codeOf(change())).to.equal('not_found');
+    }
+    expect(await keys.findOne({ _id: keyId })).to.deep.equal(stored);
   });
 
   it('listKeys returns the keys oldest first, without secrets', async () => {

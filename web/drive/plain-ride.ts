@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { applyDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { applyDriverStep, markNotesSeen } from '../../shared/rides/driver/driver-actions.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import type { PageCookie } from '../kit/answer.ts';
@@ -34,7 +34,13 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
         const { driver: find, query, has, header } = request;
         const driver = await find();
         if (!driver) return { redirectTo: '/drive' };
-        const { ride } = presentOwnRide(await ridesOf(driver.driverId));
+        const { driverId } = driver;
+        const { ride } = presentOwnRide(await ridesOf(driverId));
+        const last = ride?.messages?.at(-1);
+        if (ride && last && !last.seenAt) {
+          // The ride may have ended since it was read. Without this mark, the page still shows its messages.
+          await markNotesSeen(service, ride.rideId, last.number, { driverId }).catch(() => {});
+        }
         return {
           html: plainRidePage(languageFor(request), ride, {
             done: query('done'),

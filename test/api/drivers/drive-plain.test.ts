@@ -51,6 +51,9 @@ describe("the driver's ride without scripts", () => {
     await rides.updateOne({ _id: rideId }, { $set: { pin: true, pinCode: '4821', driverNotes } });
     await browser.press('Arrived');
     expect(textOf(browser.page.html)).to.include('Side entrance');
+    // The partner sees that the page has shown them.
+    const { messages } = (await partner.get(`/rides/${rideId}`)).body;
+    expect(messages.map(({ seenAt }: { seenAt?: number }) => typeof seenAt)).to.deep.equal(['number']);
     await browser.press('Start trip', { pin: '0000' });
     expect(textOf(browser.page.html)).to.include('the PIN is wrong');
     await browser.press('Start trip', { pin: '4821' });
