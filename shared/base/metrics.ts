@@ -60,7 +60,7 @@ export const rideStatuses = counter('rides_status_changes_total', {
   labels: ['status', 'mode'],
 });
 export const firstOffer = histogram('rides_first_offer_seconds', {
-  help: 'From the creation of a ride to its first offer',
+  help: 'From the opening of a ride, which is mostly its creation, to its first offer',
   labels: ['mode'],
   buckets: offerBuckets,
 });
@@ -159,7 +159,7 @@ export const oldestOverdueTimer = gauge('rides_oldest_overdue_timer_seconds', {
   help: 'Time since the oldest overdue timer of a live ride was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds', {
-  help: 'Time since the oldest overdue resend or test event was due, from MongoDB; 0 if there is none, NaN if unknown',
+  help: 'Time since the oldest overdue resend, test event or event for a further endpoint was due, from MongoDB; 0 if there is none, NaN if unknown',
 });
 export const oldestOverdueMail = gauge('rides_oldest_overdue_mail_seconds', {
   help: 'Time since the oldest overdue mail was due, from MongoDB; 0 if there is none, NaN if unknown',

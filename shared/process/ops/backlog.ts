@@ -48,7 +48,7 @@ export interface BacklogCounts {
   /** Rides that have events without an outcome. */
   rides: number;
   timers: number;
-  /** Test events and redeliveries. */
+  /** Test events, redeliveries and events for further endpoints. */
   attempts: number;
   mails: number;
   /** Text messages to passengers and contacts. */
