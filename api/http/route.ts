@@ -8,7 +8,7 @@ export interface Route extends RouteName {
 }
 
 interface GetSteps<Resource> {
-  /** Throws a 401. It may also read the requested resource in the same round trip to MongoDB. */
+  /** Returns the caller or, read in the same round trip to MongoDB, the requested resource. Throws a 401 or 404. */
   authenticate(ctx: RequestContext): Promise<Resource>;
   present(resource: Resource): object;
 }
