@@ -391,7 +391,8 @@ describe('delivery health', () => {
       await noteAndMail(key.keyId, ...times(5, refused));
       const owing = await keys.countDocuments(owesMail);
       const [plan] = await plansOf(mailTurn);
-      expect(plan?.executionStats.totalDocsExamined).to.equal(owing);
+      // Each of the two kinds of mail has its own index, so a key that owes both is found twice.
+      expect(plan?.executionStats.totalDocsExamined).to.be.at.most(2 * owing);
     });
 
     it('line breaks in the name of a key do not reach the mail', async () => {
