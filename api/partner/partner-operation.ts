@@ -31,7 +31,7 @@ interface RideChange<Change> {
   present(ride: RideState): object;
 }
 
-/** A route on which a key changes one of its rides. */
+/** The handler of a route on which a key changes one of its rides. */
 export function changeOfRide<Change>(
   operation: Operation,
   { service, findCaller }: Pick<PartnerApi, 'service' | 'findCaller'>,
