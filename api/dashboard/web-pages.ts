@@ -104,7 +104,7 @@ export function dashboardRoutes(service: Context, { creation, streams, mailPage 
     };
   }
 
-  /** True for a form that has changed the team, and so lost its right: a repeat only completes its effects. */
+  /** True for a repeat of a form whose change took away the sender's right. It only completes the effects. */
   function hasGivenUpRight(
     ctx: RequestContext,
     { method, path }: DeclaredRoute,

@@ -8,7 +8,7 @@ import type { RequestContext } from '../part.ts';
 import { followDrivers } from '../streams/followed-drivers.ts';
 import { createStreams, type Stream } from '../streams/streams.ts';
 import type { Authenticators } from './authenticate-driver.ts';
-import { presentRequests } from './list-requests.ts';
+import { presentRequests } from './request-operations.ts';
 import { driverRoutes } from './routes.ts';
 
 /** More than one, because a phone opens a new stream before the service notices that the old one is lost. */

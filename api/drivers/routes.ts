@@ -1,12 +1,12 @@
 import type { Route } from '../http/route.ts';
 import { goOffline, goOnline, reportPosition } from './availability-operations.ts';
 import type { DriverApi, DriverOperation } from './driver-operation.ts';
-import { listRequests, showOutcome } from './list-requests.ts';
 import { declineRequest, makeOffer, withdrawOffer } from './offer-operations.ts';
-import { showOwnRide, streamDriver } from './show-own-ride.ts';
+import { showOwnRide, streamDriver } from './own-ride-operations.ts';
+import { listRequests, showOutcome } from './request-operations.ts';
 import { showProfile } from './show-profile.ts';
 import { showTrips } from './show-trips.ts';
-import { driverSteps, markSeen } from './take-step.ts';
+import { driverSteps, markSeen } from './step-operations.ts';
 
 /** Every operation of the drivers' gateway, in the order of the reference. */
 export const driverOperations: readonly DriverOperation[] = [

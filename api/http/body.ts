@@ -5,13 +5,13 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 
-const limit = 16_384 as unknown as string;
+const limitBytes = 16_384 as unknown as string;
 
 const parseJson = bodyParser({
   enableTypes: ['json'],
   // Always true, because readJsonBody has already checked the Content-Type.
   detectJSON: () => true,
-  jsonLimit: limit,
+  jsonLimit: limitBytes,
   // Unknown fields are ignored, and `__proto__` is an unknown field.
   ...({ onProtoPoisoning: 'remove' } as object),
   onerror: failJson,
@@ -19,7 +19,7 @@ const parseJson = bodyParser({
 
 const parseForm = bodyParser({
   enableTypes: ['form'],
-  formLimit: limit,
+  formLimit: limitBytes,
   onerror: (error) => fail(error),
 }) as unknown as Middleware;
 

@@ -8,7 +8,7 @@ export function readApiKey(ctx: RequestContext): string {
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }
 
-/** A cookie that scripts cannot read and forms of other sites do not send. `__Host-` binds it to this host. */
+/** A cookie that scripts cannot read and forms of other sites do not send. In production, it is bound to this host. */
 export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string) {
   const secure = environment === 'production';
   const name = secure ? `__Host-${plainName}` : plainName;

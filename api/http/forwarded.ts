@@ -39,7 +39,7 @@ function addressIn(entry: string): string | null {
   return ipaddr.IPv6.isValid(ipv6) ? ipaddr.process(ipv6).toString() : null;
 }
 
-/** The unit that limits count: an IPv4 address, or an IPv6 /64 network, because a client has a whole /64. */
+/** The network that limits count as one client: an IPv4 address, or an IPv6 /64, because a client has a whole /64. */
 export function clientNetwork(text: string): string {
   const address = addressIn(text) ?? 'unknown';
   return ipaddr.IPv6.isValid(address) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64` : address;

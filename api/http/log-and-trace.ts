@@ -71,7 +71,7 @@ function requestFacts(ctx: RequestContext) {
   return { requestId, method, route, status, ...ids };
 }
 
-/** The id of the ride in the path, or of the created ride. Only a well-formed one: it could be a secret. */
+/** The id of the ride in the path, or of the created ride. Only if well-formed: other text could be a secret. */
 function rideIdOf(ctx: object): string | undefined {
   const { params, body, status } = ctx as { params?: { rideId?: string }; body?: { rideId?: string }; status: number };
   const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);

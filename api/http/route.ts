@@ -8,7 +8,7 @@ export interface Route extends RouteName {
 }
 
 interface GetSteps<Resource> {
-  /** Throws a 401. It may also read the requested resource in the same round trip to MongoDB. */
+  /** Returns the caller or, read in the same round trip to MongoDB, the requested resource. Throws a 401 or 404. */
   authenticate(ctx: RequestContext): Promise<Resource>;
   present(resource: Resource): object;
 }
@@ -32,7 +32,7 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
   headers?(result: Result): Record<string, string>;
 }
 
-/** A route that reads, and needs no validation. */
+/** The handler of a route that reads, and needs no validation. */
 export const get =
   <Resource>({ authenticate, present }: GetSteps<Resource>): Middleware =>
   async (ctx) => {
@@ -49,7 +49,7 @@ export async function makeChange<Input, Result>(
   return replayed ?? (limit ? limit(ctx, input, act) : act(input));
 }
 
-/** A route that authenticates, validates, acts and presents the result. */
+/** The handler of a route that authenticates, validates, acts and presents the result. */
 export function inSteps<Caller, Input, Result>(
   { answer }: Pick<Operation, 'answer'>,
   steps: ChangingSteps<Caller, Input, Result>,

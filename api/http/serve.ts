@@ -35,7 +35,7 @@ const timeouts = {
 /** A connection on which nothing is sent or received for this long is closed. */
 export const idleTimeoutMs = 14_000;
 
-/** At most this many connections wait to be accepted. The clients of further ones retry after a second. */
+/** At most this many connections wait to be accepted. Further ones are dropped; their clients retry after 1 s. */
 const backlog = 4_096;
 
 /** Listens on the configured host and port. Throws ConfigError if that fails. */

@@ -45,7 +45,7 @@ export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'ke
   };
 }
 
-/** Finds the owner of the request's secret key, and stores it in the request's state. Throws a 401. */
+/** Finds the caller by the request's secret key, and stores it in the request's state. Throws a 401 without one. */
 async function admit<Result extends { caller: Caller }>(
   ctx: RequestContext,
   find: (secretKey: string) => Promise<Result | null>,

@@ -23,15 +23,15 @@ export interface PartnerOperation extends Operation {
 }
 
 interface RideChange<Change> {
-  /** Reads the change from the request. Throws a 400, 408 or 413. */
+  /** Reads the change from the request. Throws if the request is invalid, or if the caller may not make the change. */
   read(ctx: RequestContext, caller: Caller): Change | Promise<Change>;
   apply(service: Context, rideId: string, change: Change, owner: { keyId: string }, origin: Origin): Promise<RideState>;
-  /** Adds warnings about a change that was made. */
+  /** Adds warnings about the ride as it is after the change. */
   warn?(ctx: RequestContext, ride: RideState, change: Change): void;
   present(ride: RideState): object;
 }
 
-/** A route on which a key changes one of its rides. */
+/** The handler of a route on which a key changes one of its rides. */
 export function changeOfRide<Change>(
   operation: Operation,
   { service, findCaller }: Pick<PartnerApi, 'service' | 'findCaller'>,

@@ -58,8 +58,9 @@ export function warnOfFare(ctx: RequestContext, fare: number): void {
 }
 
 /**
- * Wraps a route with this query so that its responses name the unknown parameters in `X-Service-Ignored-Fields`, and responses to
- * test keys list the request's warnings in `X-Service-Warnings`. The response to an invalid request (400) has neither.
+ * Wraps a handler. Its responses name the parameters that `query` does not know in `X-Service-Ignored-Fields`, and
+ * responses to test keys list the request's warnings in `X-Service-Warnings`. The response to an invalid request (400)
+ * has neither.
  */
 export function withWarnings(query: Joi.ObjectSchema | undefined, handle: Middleware): Middleware {
   const known: object = query?.describe().keys ?? {};

@@ -50,7 +50,7 @@ export interface WindowCounts {
 
 export interface Creation {
   id: string;
-  /** True if several requests can be this creation, by their Idempotency-Key: they share a charge until all fail. */
+  /** True with an Idempotency-Key: requests with the same one share a charge, which stays unless all of them fail. */
   isRepeatable: boolean;
 }
 

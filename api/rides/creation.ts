@@ -62,7 +62,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   const { ridesPerAccountMinute } = service.config;
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service);
 
-  /** Charges the account, then the key; refunds the account if that fails. Their logs can be on two Redis nodes. */
+  /** Charges the account, then the key. Not atomic, because their logs can be on two nodes of a Redis Cluster. */
   async function charge({ key: { keyId, accountId, limit }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
     const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;

@@ -3,15 +3,15 @@ import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { maxPrice } from '../../shared/base/terms.ts';
 
-/** A text that is not empty. */
-const wellFormed = Joi.string()
+/** A text that is not empty, of well-formed Unicode. */
+const nonEmptyText = Joi.string()
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
   // The rule adds no keyword to the JSON Schema, because JSON Schema's strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
 /** An optional text. `null` counts as absent; an empty text is allowed. */
-export const text = wellFormed.allow('').empty(null);
+export const text = nonEmptyText.allow('').empty(null);
 
 const limited = (schema: Joi.StringSchema, length: number) =>
   schema
@@ -21,7 +21,7 @@ const limited = (schema: Joi.StringSchema, length: number) =>
 
 /** A text of at most `length` code points. */
 export const textUpTo = (length: number) => limited(text, length);
-export const nonEmptyTextUpTo = (length: number) => limited(wellFormed, length);
+export const nonEmptyTextUpTo = (length: number) => limited(nonEmptyText, length);
 
 export const referenceText = textUpTo(64);
 /** An empty reference counts as absent, because a search for it makes no sense. */

@@ -3,7 +3,7 @@ import { idleTimeoutMs } from '../http/serve.ts';
 import type { RequestContext } from '../part.ts';
 
 export interface HeldRequest {
-  /** Resolves with true by `release`; with false after the time, at shutdown, or when the client disconnects. */
+  /** Resolves with true on `release`; with false after the time, at shutdown, or when the client disconnects. */
   over: Promise<boolean>;
   release(): void;
 }

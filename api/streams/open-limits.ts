@@ -2,14 +2,14 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
-/** A client that may hold at most `most` open. `kind` is the word for it in the error message, e.g. "key". */
+/** A client with at most `most` open streams or requests. `kind` names it in the error message, e.g. "key". */
 interface LimitedClient {
   id: string;
   kind: string;
   most: number;
 }
 
-/** Limits what this process holds open, streams or waiting requests: to `all`, and to a number per client. */
+/** Limits the open streams or waiting requests of this process: to `all` in total, and to a number per client. */
 export function openLimits(code: LimitCode, all: number) {
   const counts = new Map<string, number>();
   let total = 0;
@@ -24,7 +24,7 @@ export function openLimits(code: LimitCode, all: number) {
   }
 
   return {
-    /** Counts one more for each client, or throws `code`. Call the returned function once, when it ends. */
+    /** Counts a stream or request for each client, or throws `code`. Call the returned function once, at its end. */
     enter(clients: readonly LimitedClient[]): () => void {
       for (const { id, kind, most } of clients) {
         if ((counts.get(id) ?? 0) >= most) throw tooMany(code, `at most ${most} for each ${kind}`);

@@ -36,7 +36,10 @@ export type PollTarget = { keyId: string } & (AfterCursor | AfterSeq);
 export interface WaitingPolls {
   /** The mark up to which the feed shows events. */
   feed: FeedMark;
-  /** True when new events may exist; false after `ms`, at shutdown or without a client. Throws `too_many_waiting`. */
+  /**
+   * Resolves with true when new events may exist; with false after `ms`, at shutdown, or when the client disconnects.
+   * Throws `too_many_waiting`.
+   */
   wait(ctx: RequestContext, target: PollTarget, ms: number): Promise<boolean>;
   endAll(): void;
   close(): void;

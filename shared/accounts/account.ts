@@ -61,7 +61,7 @@ export interface Place {
 
 export interface Account {
   _id: string;
-  /** The founder's address; the account's id once the founder has left or is no owner, and may found another. */
+  /** The founder's address. Once the founder is no owner, the account's id: the address may found another account. */
   email: string;
   createdAt: Date;
   /** Without a name, the account is shown with the address of its first owner. */

@@ -111,7 +111,7 @@ export interface PendingSignIn {
   invitation: string;
 }
 
-/** The last code request of a browser; null without one, or once it was used. `hasCode`: it can be entered. */
+/** The last code request of a browser; null without one, or once it was used. `hasCode`: its code can be entered. */
 export async function pendingSignIn(token: string, nowMs: number): Promise<PendingSignIn | null> {
   const found = await findSignIn(token, nowMs);
   if (!found || found.used) return null;

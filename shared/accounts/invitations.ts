@@ -4,7 +4,7 @@ import { derivedInvitationId, derivedMemberId, sha256 } from '../base/ids.ts';
 import { type Account, accounts, accountsWith, type Invitation, type Role } from './account.ts';
 import { changeByOwner, changeTeam, isFull, type TeamActor } from './change-team.ts';
 import { macOf, macsOf } from './derived-keys.ts';
-import { charge, chargeWindow, type Limit, refundWindow } from './limit.ts';
+import { charge, chargeWindow, type Limit, readLimit, refundWindow } from './limit.ts';
 import { mayAddMissingRecords } from './sent-form.ts';
 import type { MemberRef } from './session.ts';
 
@@ -32,28 +32,32 @@ export async function chargeInvitation(
   { accountId, email, form }: { accountId: string; email: string; form: string },
   nowMs: number,
 ): Promise<{ tooMany: InvitationLimit; freesMs: number } | { refund(): Promise<void> }> {
+  const { isCounted, waitMs } = await readLimit(invitationsOfAccount, accountId, nowMs, form);
+  if (waitMs > 0) return { tooMany: 'of the account', freesMs: waitMs };
+  const inAll = isCounted ? null : { name: 'invitation-mails', most: signInMailsPerHour, perMs: hourMs };
+  const fullForMs = inAll ? await chargeWindow(inAll, nowMs) : 0;
+  if (fullForMs > 0) return { tooMany: 'in all', freesMs: fullForMs };
+  const refundInAll = async () => inAll && refundWindow(inAll, nowMs);
   const ofAccount = await charge(invitationsOfAccount, accountId, nowMs, form);
-  if (ofAccount.isFull) return { tooMany: 'of the account', freesMs: ofAccount.freesMs };
+  if (ofAccount.isFull) {
+    await refundInAll();
+    return { tooMany: 'of the account', freesMs: ofAccount.freesMs };
+  }
   const toAddress = await charge(invitationsToAddress, `${accountId}:${sha256(email)}`, nowMs, form);
   if (toAddress.isFull) {
-    await ofAccount.refund();
+    await Promise.all([ofAccount.refund(), refundInAll()]);
     return { tooMany: 'to the address', freesMs: toAddress.freesMs };
   }
-  if (!ofAccount.isNew) return { refund: async () => {} };
-  const inAll = { name: 'invitation-mails', most: signInMailsPerHour, perMs: hourMs };
-  const fullForMs = await chargeWindow(inAll, nowMs);
-  const refund = async () => {
-    await Promise.all([ofAccount.refund(), toAddress.refund()]);
-  };
-  if (fullForMs === 0) {
+  if (inAll && ofAccount.isNew) {
     return {
       async refund() {
-        await Promise.all([refund(), refundWindow(inAll, nowMs)]);
+        await Promise.all([ofAccount.refund(), toAddress.refund(), refundInAll()]);
       },
     };
   }
-  await refund();
-  return { tooMany: 'in all', freesMs: fullForMs };
+  // Another request with this form has charged the account, and so the clock hour before that.
+  await refundInAll();
+  return { refund: async () => {} };
 }
 
 /**

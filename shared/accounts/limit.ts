@@ -28,8 +28,8 @@ export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits
 const limits = collection<LimitRow>(LimitModel);
 
 /**
- * `count`: the charges in the window, with this one. `isNew`: false if an earlier or a concurrent call charged the same id.
- * `freesMs`: until the limit admits another charge.
+ * The result of a charge. `count`: the charges in the window, with this one. `isNew`: false if an earlier or concurrent
+ * call has charged the same id. `freesMs`: the time until the limit admits another charge.
  */
 export type ChargeResult =
   | { isFull: false; count: number; isNew: boolean; refund(): Promise<void> }
@@ -124,13 +124,6 @@ export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number):
 export async function refundWindow({ name, perMs }: Pick<Limit, 'name' | 'perMs'>, nowMs: number): Promise<void> {
   const { _id } = windowOf({ name, perMs }, nowMs);
   await limits.updateOne({ _id, count: { $gt: 0 } }, { $inc: { count: -1 } });
-}
-
-/** The time until the current full window ends (ms); 0 while it has room. Charges nothing. */
-export async function readWindow({ name, most, perMs }: Limit, nowMs: number): Promise<number> {
-  const { _id, endMs } = windowOf({ name, perMs }, nowMs);
-  const row = await limits.findOne({ _id });
-  return (row?.count ?? 0) >= most ? endMs - nowMs : 0;
 }
 
 function windowOf({ name, perMs }: Pick<Limit, 'name' | 'perMs'>, nowMs: number): { _id: string; endMs: number } {

@@ -1,5 +1,5 @@
 import { sha256 } from '../base/ids.ts';
-import { type ChargeResult, charge, chargeWindow, type Limit, readLimit, readWindow, refund } from './limit.ts';
+import { type ChargeResult, charge, chargeWindow, type Limit, readLimit, refund, refundWindow } from './limit.ts';
 
 /** The limits of sign-in (contract, section 8). */
 
@@ -51,21 +51,24 @@ export async function chargeMail(request: MailRequest, perHour: number, nowMs: n
   // If the mail is already charged to its address, it is already charged to the total, too.
   const isCountedInAll = browser.device !== null || ofAddress.isCounted;
   const inAll = isCountedInAll ? null : { name: 'code-mails', most: perHour, perMs: hourMs };
-  const inAllMs = inAll ? await readWindow(inAll, nowMs) : 0;
   if (ofClient.waitMs > 0) return { tooMany: 'for the client', freesMs: ofClient.waitMs };
   if (ofAddress.waitMs > 0) return { tooMany: 'to the address', freesMs: ofAddress.waitMs };
-  if (inAllMs > 0) return { tooMany: 'in all', freesMs: inAllMs };
+  const fullForMs = inAll ? await chargeWindow(inAll, nowMs) : 0;
+  if (fullForMs > 0) return { tooMany: 'in all', freesMs: fullForMs };
+  const refundInAll = async () => inAll && refundWindow(inAll, nowMs);
   const forClient = await charge(mailsForClient, client, nowMs, id);
-  if (forClient.isFull) return { tooMany: 'for the client', freesMs: forClient.freesMs };
+  if (forClient.isFull) {
+    await refundInAll();
+    return { tooMany: 'for the client', freesMs: forClient.freesMs };
+  }
   const toAddress = await charge(mailsToAddress, of, nowMs, id);
   if (toAddress.isFull) {
-    await forClient.refund();
+    await Promise.all([forClient.refund(), refundInAll()]);
     return { tooMany: 'to the address', freesMs: toAddress.freesMs };
   }
-  const fullForMs = inAll && toAddress.isNew ? await chargeWindow(inAll, nowMs) : 0;
-  if (fullForMs === 0) return null;
-  await Promise.all([forClient.refund(), toAddress.refund()]);
-  return { tooMany: 'in all', freesMs: fullForMs };
+  // A concurrent copy of the form has charged the address, and so the total before that.
+  if (!toAddress.isNew) await refundInAll();
+  return null;
 }
 
 /** Counts an entered code before it is checked: at most 20 tries a day, with growing pauses. */

@@ -44,7 +44,7 @@ export interface Config {
   newKeysPerDay: number;
   /** Limit on the rides that all keys of an account together create in 60 seconds; 0 means no limit. */
   ridesPerAccountMinute: number;
-  /** Sign-in mails per clock hour to browsers that have not signed in before. Invitations have their own limit. */
+  /** Limit per clock hour on sign-in mails to new browsers, and on invitations: each may have this many. */
   signInMailsPerHour: number;
   /** The days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import type { ErrorCode } from './errors.ts';
 import type { JsonSchema, Shape } from './json-schema.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An operation of an API, as the documentation describes it. Every API route needs one. */
 export interface Operation {

@@ -26,7 +26,7 @@ export function publishNewRide({ redis }: Pick<Context, 'redis'>, { keyId }: { k
 type Listener = (rideId: string, driverIds: readonly string[], keyId: string) => void;
 
 export interface Wake {
-  /** Calls the listener for each change of a ride. Returns a function that unsubscribes it. */
+  /** Calls the listener for each change of a ride, with the affected drivers. The returned function unsubscribes it. */
   onRideChange(listener: Listener): () => void;
   /** Calls the listener for each new ride of a key and for each change of one, with the key. */
   onNewsOfKey(listener: (keyId: string) => void): () => void;

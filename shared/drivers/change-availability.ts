@@ -53,7 +53,7 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
   await positions.updateOne(filter, { $set: { isOnline: false, available: false } }, timeLimit());
 }
 
-/** Removes drivers from the index who have not reported for a minute. Their next report adds them again. */
+/** Marks drivers as unavailable who have not reported for a minute. Their next report makes them available again. */
 export async function markSilentUnavailable(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(

@@ -117,7 +117,7 @@ export async function writeReports(reports: ReadonlyMap<string, Report>, now: Da
   if (unmatched.length > 0) await insertOrMarkSeen(unmatched, now);
 }
 
-/** For an update pipeline: if a driver in these cells is available, and since when, if that is new. */
+/** For an update pipeline: whether a driver who reports from these cells is available, and if newly so, since when. */
 function availability(cells?: readonly number[]) {
   const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
   const isElsewhere = cells ? [{ $ne: [{ $arrayElemAt: ['$cells', 0] }, cells[0]] }] : [];

@@ -25,7 +25,7 @@ export interface DriverPosition {
   reportedAt?: Date;
   /** True if the driver wants rides. */
   isOnline: boolean;
-  /** The count of going online, so that a late `goOffline` of the service does not undo a newer `goOnline`. */
+  /** Counted up by each `goOnline`, so that a late `goOffline` of the service does not undo a newer one. */
   onlines?: number;
   /** The driver's moving ride. The rides are authoritative; this copy keeps busy drivers out of the index. */
   rideId?: string;

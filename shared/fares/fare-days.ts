@@ -17,7 +17,7 @@ export interface FareDay {
   prices: { step: number; trips: number }[];
 }
 
-/** The fewest trips and accounts of a hint, and the largest share of one: so it reveals no partner's prices. */
+/** A hint needs this many trips and accounts, and no larger share of one account, to reveal no partner's prices. */
 export const minTrips = 20;
 export const minAccounts = 10;
 export const maxAccountShare = 1 / 3;

@@ -23,12 +23,12 @@ export interface Destination {
   endpointId?: string;
 }
 
-/** The maximum age of settings when a request is written (monotonic ms, from the start of the read). */
+/** The maximum age of settings when a request is written (ms, from the start of their read). */
 export const settingsMaxAgeMs = 250;
 /** The maximum age of settings from `holdDeliverySettings`. */
 export const heldSettingsMaxAgeMs = 2_000;
 
-/** A hold counts within this of the current time. So large because MongoDB's clock may step by an hour. */
+/** A hold counts if its time is within this of now: more than an hour, because MongoDB's clock may step by one. */
 const heldLatelyMs = 2 * 3_600_000;
 /** Added to the wait: a request that was just written is in flight, and a timer can fire early. */
 const marginMs = 50;

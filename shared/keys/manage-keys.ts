@@ -101,7 +101,7 @@ async function freeSlot(accountId: string, most: number): Promise<number | null>
   return null;
 }
 
-/** Only to a form of the same mode: one for a test key needs no recent code, so it must not show a live key. */
+/** Shows only a key of the form's mode: a form for a test key needs no recent code, so it must not show a live key. */
 async function repeatedCreation(
   config: KeySettings,
   keyId: string,
@@ -196,7 +196,7 @@ function assertLimit({ perMinute, perHour }: CreationLimit): void {
   }
 }
 
-/** Renames a key. False for the name that it has. Throws `invalid_request` unless it has 1 to 100 characters. */
+/** Renames a key. False if it has this name already. Throws `invalid_request` unless it has 1 to 100 characters. */
 export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   return setField(keyId, owner, 'name', checkedName(name), form);
 }

@@ -20,7 +20,7 @@ export type ReplacingForm = SentForm & {
   arrivedAt: Date;
 };
 
-/** The secret since `at`. Missing if another session sent the form, or if it is no longer in use. */
+/** The secret that a form put in use at `at`. Missing if another session sent the form, or once it is replaced. */
 type ReplaceResult<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
 /**

@@ -31,13 +31,13 @@ const received = new WeakMap<Socket, Buffer[]>();
 /** Everything received so far on a connection from `connect`, as Latin-1 (64 kB at most). */
 export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
-/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half. */
+/** Shared by TLS connections: a new context costs as much as a handshake, and a resumed session saves half of one. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
 const defaultTlsClient = tlsClient();
 const tlsClients = new WeakMap<object, TlsClient>();
 
-/** The TLS client that trusts these authorities (PEM), or Node's by default. The same object shares a client. */
+/** The TLS client that trusts these authorities (PEM), or Node's by default. Calls with one object share a client. */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
   if (!authorities) return defaultTlsClient;
   const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);

@@ -33,7 +33,7 @@ export function isLocalFault(error: unknown): boolean {
   return systemCodes.has(code) || code.endsWith('MALLOC_FAILURE'); // OpenSSL's name for ENOMEM
 }
 
-/** True if this host has IPv6. If not, EADDRNOTAVAIL for an IPv6 address is no lack of ports, but permanent. */
+/** True if this host has IPv6. If not, EADDRNOTAVAIL for an IPv6 address is permanent, and not a lack of ports. */
 function hasIPv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
   return addresses.some(({ family, internal, scopeid }) => family === 'IPv6' && !internal && scopeid === 0);
@@ -54,7 +54,7 @@ export function isNetworkFault(error: unknown): boolean {
   return syscall?.startsWith('query') ? queryCodes.has(code) : syscall === 'connect' && connectCodes.has(code);
 }
 
-/** A connection to another host this long before an attempt, at most, proves that there was a network. */
+/** A connection to another host within this time before an attempt proves that there was a network. */
 const recentMs = 1_000;
 /** The time limit of a probe of the name servers. */
 export const probeLimitMs = 2_000;
@@ -91,7 +91,7 @@ export async function reachesOthers(
   return asked;
 }
 
-/** True if the name servers answer for a random name, which no cache has. That it does not exist counts. */
+/** True if the name servers answer for a random name, which no cache has. The answer can be that it does not exist. */
 async function answersForOthers(resolver: AskNameServers, limitMs: number): Promise<boolean> {
   const name = `${randomBase62(16).toLowerCase()}.example.com`;
   const signal = AbortSignal.timeout(limitMs);

@@ -46,7 +46,7 @@ export interface Change {
 
 /** A ride receives at most this many offers (contract, section 3). */
 export const maxOffers = 50;
-/** A driver can make at most this many offers on a ride, withdrawn ones included, and so not use up all. */
+/** A driver can make at most this many offers on a ride, withdrawn ones included, and so leaves some to others. */
 const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */

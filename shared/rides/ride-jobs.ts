@@ -4,7 +4,7 @@ import type { TimerName } from '../base/terms.ts';
 import { endpointsOf } from '../keys/endpoints.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
-/** The first due time of these timers, if any. Not of `open`: rides that wait to open have their own index. */
+/** The first due time of these timers, if any. `open` does not count: rides that wait to open have their own index. */
 export const earliestDueAt = (timers: readonly Timer[]): Date | undefined =>
   byDueTime(timers.filter(({ name }) => name !== 'open'))[0]?.dueAt;
 
@@ -50,7 +50,7 @@ const setWhileRunning: ReadonlySet<TimerName> = new Set<TimerName>([
   'withdrawn',
 ]);
 
-/** Adds a delayed job for each timer. Never fails; true if Redis accepted all. `evenIfActive` is for due timers. */
+/** Adds a delayed job for each timer. Never fails. True if Redis accepted all. `evenIfActive` is for due timers. */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,

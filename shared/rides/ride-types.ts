@@ -252,7 +252,7 @@ export interface Ride extends RideRequest {
   asked?: AskedDriver[];
   /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
-  /** The wide cells of a live pickup (drivers/cells.ts), once bidding opens: free drivers find open rides by them. */
+  /** The wide cells of a live ride's pickup (drivers/cells.ts), once bidding opens: free drivers find it by them. */
   pickupCells?: number[];
   /** When a live ride was last opened to drivers who became available between two rounds. */
   openedToFreeAt?: Date;

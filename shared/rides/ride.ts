@@ -65,7 +65,7 @@ rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { un
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
-/** Counts a key's creations by time, without reading a ride (shared/usage). One with `replaces` is no creation. */
+/** Counts a key's creations by time, without reading rides (shared/usage). A ride with `replaces` is no creation. */
 export const createdIndex = { keyId: 1, createdAt: 1, replaces: 1 } as const;
 /** In a `$group` stage: counts the creations. */
 export const countCreations = { $sum: { $cond: [{ $gt: ['$replaces', null] }, 0, 1] } } as const;

@@ -28,7 +28,7 @@ export function simulatedLeg(
   };
 }
 
-/** The start without a known road nearby: 1.2 km from the pickup, in a direction derived from the ride's id. */
+/** The start if no road near it is known: 1.2 km from the pickup, in a direction derived from the ride's id. */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
   return pointAt(ride.pickup, 1.2, numberFrom(ride._id) % 360);
 }

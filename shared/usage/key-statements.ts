@@ -40,7 +40,7 @@ export async function closedMonths({ accountId, mode }: StatementKey, nowMs: num
   return (month: string): boolean => endOfMonth(month) <= summableUntil(nowMs);
 }
 
-/** The completed trips of a key in a month, ordered by their ends, in chunks; those of the account's statement. */
+/** The completed trips of a key in a month, by their ends, in chunks. Of a live key: its lines of the statement. */
 export async function* keyLines(key: StatementKey, month: string): AsyncGenerator<TripLine[]> {
   if (key.mode === 'test') return yield await testLines(key, month);
   for await (const lines of allLines(key.accountId, month)) yield lines.filter(({ keyId }) => keyId === key.keyId);

@@ -41,7 +41,7 @@ export async function summedThrough(): Promise<Date | undefined> {
   return found?.isAsked ? undefined : found?.through;
 }
 
-/** Rides from this time on are still needed: the days before are summed, the months closed. Null while unknown. */
+/** Rides from this time on may be needed: the days before are summed, the months closed. Null while unknown. */
 export async function ridesNeededFrom(): Promise<Date | null> {
   const found = await progress.findOne(usage, timeLimit());
   return found?.through && !found.isAsked ? startOfMonth(monthOf(found.through)) : null;

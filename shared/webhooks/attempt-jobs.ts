@@ -10,9 +10,9 @@ export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' 
 export const resendIntervalMs = 111;
 
 /**
- * Adds the job of a resend. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not accept
- * the job; the sweeper then adds it later. An event for a further endpoint is due at once: its `dueAt` is the time of the
- * event, which is ahead after MongoDB's clock was set back.
+ * Adds the job of a pending attempt. Never fails, because the attempt is in MongoDB. Resolves with false if Redis did not
+ * accept the job; the sweeper then adds it later. An event for a further endpoint is due at once: its `dueAt` is the time
+ * of the event, which is ahead after MongoDB's clock was set back.
  */
 export async function enqueueAttempt(
   ctx: Context,

@@ -167,7 +167,10 @@ export const attemptOfForm = async (
 export const insertUnlessDuplicate = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
   (await insertUntilDuplicate([record])) === 1 ? record : null;
 
-/** Inserts attempts in order, up to the first that is already requested or pending. Resolves with their number. */
+/**
+ * Inserts attempts in order, up to the first that its form has already requested, or whose event has a pending resend.
+ * Resolves with the number of inserted attempts.
+ */
 export async function insertUntilDuplicate(records: readonly AttemptRecord[]): Promise<number> {
   if (records.length === 0) return 0;
   try {

@@ -81,7 +81,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
   },
   {
     what: 'shows the pickup address to drivers who are not chosen',
-    file: 'api/drivers/list-requests.js',
+    file: 'api/drivers/request-operations.js',
     find: 'const withoutAddress = ({ lat, lng }) => ({ lat, lng });',
     replace: 'const withoutAddress = (place) => place;',
     caughtAs: /was shown the passenger, notes or address of an open request/,

@@ -10,8 +10,8 @@ const duplicateKey = 11_000;
 export const isDuplicate = (error: unknown): boolean => (error as { code?: number }).code === duplicateKey;
 
 /**
- * Inserts a document unless one with its id exists; an existing one stays unchanged. Resolves with true if the document
- * was inserted. Idempotent, so the call can be repeated if the answer was lost.
+ * Inserts a document unless one exists with its id or its value of a unique field; an existing one stays unchanged.
+ * Resolves with true if the document was inserted. Idempotent, so the call can be repeated if the answer was lost.
  */
 export async function insertOnce<Row extends { _id: string }>(
   rows: mongoose.mongo.Collection<Row>,

@@ -68,7 +68,7 @@ export async function pingMongo(): Promise<void> {
   await database().command({ ping: 1 });
 }
 
-/** Calls the listener whenever a connection to MongoDB breaks or times out. Returns its unsubscription. */
+/** Calls the listener whenever a connection to MongoDB breaks or times out. The returned function unsubscribes it. */
 export function onBrokenConnection(listener: () => void): () => void {
   const client = mongoose.connection.getClient();
   const noteClosed = ({ reason }: { reason: string }) => {

@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose';
 
-/** Below the limit of the socket, so that a slow query or majority ends with the server's error. */
+/** Below the limit of the socket, so that a slow query or a lagging majority ends with the server's error. */
 const serverLimitMs = 1_000;
 
 let limit: { maxTimeMS?: number } = {};
@@ -22,7 +22,7 @@ export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: b
   committedRead = isStandalone ? {} : { readConcern: { level: 'majority' } };
 }
 
-/** The server's time limit for one operation. For a cursor in batches, it would limit all of them together. */
+/** The server's time limit for one operation. Not for a cursor in batches: it would limit all of them together. */
 export const timeLimit = (): { maxTimeMS?: number } => limit;
 
 /** Write concern of a durable write: it survives a crash, and on a replica set also a failover. */

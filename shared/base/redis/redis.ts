@@ -151,7 +151,7 @@ class EndingCluster extends Cluster {
   }
 }
 
-/** The interval of reads of which node serves which slots, so that a replaced node that hangs is left. */
+/** The interval of reading the slots of each node: a hanging node that was replaced is not used for longer. */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({

@@ -118,7 +118,7 @@ export async function writeManifest(folder: string, manifest: Manifest, key?: Bu
   await fs.rename(unfinished, path.join(folder, manifestFile));
 }
 
-/** Reads the manifest and verifies all checksums. Throws AppError for a damaged backup, or without the right key. */
+/** Reads the manifest and verifies all checksums. Throws AppError if a file is missing or damaged, or the key wrong. */
 export async function verifiedManifest(folder: string, key?: Buffer): Promise<Manifest> {
   const text = await fs.readFile(path.join(folder, manifestFile), 'utf8').catch(() => {
     throw refused(`${folder} has no ${manifestFile}: it is no complete backup`);

@@ -6,7 +6,7 @@ import type { RedisClient } from '../../base/redis/redis-nodes.ts';
  * if it is missing, Redis has lost its data and every job.
  */
 export const sweptAtKey = '{rides:sweeper}:swept';
-/** The Redis key with the result of its last turn, as JSON. An interrupted sweep has several turns. */
+/** The Redis key with the result of the sweep's last turn, as JSON. An interrupted sweep has several turns. */
 export const sweepResultKey = '{rides:sweeper}:found';
 
 /** The result of a full sweep: the number of missing jobs by kind, and of checked entries. */

@@ -48,7 +48,7 @@ export interface DriverRequest {
 
 /** The rides that concern a driver now. */
 export interface DriverRides {
-  /** The rides open for an offer of the driver, not declined, by end of bidding; empty while on a ride. */
+  /** The rides that are open to the driver and not declined, by the end of bidding. Empty while on a ride. */
   requests: DriverRequest[];
   /** The ride that the driver is on. */
   ride: RideOfDriver | null;

@@ -53,7 +53,7 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
   return Math.max(performance.now() - askedAt, Date.now() - askedAtWall);
 }
 
-/** A copy of the mark; an aging one is refreshed in the background. Rejects if it must be read without MongoDB. */
+/** A copy of the mark; an aging one is refreshed in the background. Rejects if a read is needed and fails. */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
   if (copy && age < staleMs) {

@@ -3,7 +3,7 @@ import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
 import { asking, keepCopy, markId, marks, type StoredMark } from './feed-mark.ts';
 import { showingMarks } from './showing-marks.ts';
 
-/** The mark stays this far behind MongoDB's clock, so that feed times equal times unless it was set back. */
+/** The mark stays this far behind MongoDB's clock: so feed times are the events' times, unless it was set back. */
 const behindClockMs = 50;
 const maxGrowthMs = 1_000;
 const growth = {
@@ -53,7 +53,7 @@ const activeMs = 200;
 const idleMs = 1_000;
 /** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
-/** The mark is not raised for a feed time this little ahead, because it soon gets there with the clock. */
+/** The mark is not raised for a feed time at most this far ahead, because it follows the clock and soon gets there. */
 const soonMs = 2_000;
 
 /** Raises the mark until `close`: 5 times a second while requests read the feed, else once a second. */

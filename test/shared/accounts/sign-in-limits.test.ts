@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { codeLifetimeMs, newCode } from '../../../shared/accounts/enter-code.ts';
+import { chargeInvitation } from '../../../shared/accounts/invitations.ts';
 import { LimitModel } from '../../../shared/accounts/limit.ts';
 import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import { SignInModel, signIns } from '../../../shared/accounts/sign-in-row.ts';
@@ -156,6 +157,18 @@ describe('limits of sign-in codes', () => {
       expect(await askFew(aBrowser(), atMs + hourMs)).to.have.property('code');
     });
 
+    it('concurrent copies of forms get no more codes than the hourly limit of the service', async () => {
+      const few = { ...ctx.config, signInMailsPerHour: 3 };
+      const client = randomBase62(8);
+      const aForm = () => ({ email: someone(), browser: aBrowser(), client, formId: randomBase62(22) });
+      const forms = Array.from({ length: 10 }, aForm);
+      const made = await Promise.all(
+        [...forms, ...forms].map((form) => newCode(few, form, startMs + 368 * 24 * hourMs)),
+      );
+      const codes = new Set(made.flatMap((one) => ('code' in one ? one.link : [])));
+      expect(codes.size).to.be.within(1, 3);
+    });
+
     it('two browsers that are concurrently the first of the hour both get a code', async () => {
       const atMs = startMs + 367 * 24 * hourMs;
       onceInsteadOf(LimitModel.collection, 'updateOne', async () => {
@@ -172,6 +185,16 @@ describe('limits of sign-in codes', () => {
       for (let sent = 0; sent < 2; sent++) await ask30();
       const row = await LimitModel.findById(`code-mails:${Math.floor(atMs / hourMs)}`).lean();
       expect(row?.count).to.equal(1);
+    });
+
+    it('once the invitations of an hour are used up, each copy of a further one is refused, and a repeat of an earlier one is not', async () => {
+      const one = { signInMailsPerHour: 1 };
+      const invited = { accountId: randomBase62(24), email: someone() };
+      const charge = (form: string) => chargeInvitation(one, { ...invited, form }, startMs);
+      expect(await charge('first')).to.have.property('refund');
+      const copies = await Promise.all(Array.from({ length: 5 }, () => charge('second')));
+      expect(copies.map((copy) => 'tooMany' in copy && copy.tooMany)).to.deep.equal(Array(5).fill('in all'));
+      expect(await charge('first')).to.have.property('refund');
     });
 
     it('a repeated form gets the same code and is charged once', async () => {

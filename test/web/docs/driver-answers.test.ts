@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { driverOperations } from '../../../api/drivers/routes.ts';
-import { stepTaken } from '../../../api/drivers/take-step.ts';
+import { stepTaken } from '../../../api/drivers/step-operations.ts';
 import type { Operation } from '../../../shared/base/operation.ts';
 import type { Need } from '../../../shared/base/terms.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';

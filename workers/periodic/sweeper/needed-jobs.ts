@@ -131,8 +131,8 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
 type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'endpointId' | 'kind' | 'rideId' | 'claim' | 'dueAt'>;
 
 /**
- * A walk along pending test events and redeliveries. A ride's redeliveries run in order, so only the next one needs a
- * job, which adds the job of the following one.
+ * A walk along pending test events, redeliveries and events for further endpoints. Those of a ride for one destination
+ * run in order, so only the next one needs a job, which adds the job of the following one.
  */
 export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
   const { everything, now, overdue, swept } = current;
