@@ -188,5 +188,8 @@ const rideLabels: Record<string, string> = {
   agreedPrice: 'Agreed price',
   driverId: 'Driver id',
   cancelledBy: 'Cancelled by',
+  cancelReason: 'Cancel reason',
+  replacedBy: 'Replaced by',
+  replaces: 'Replaces',
   erasedAt: 'Erased (UTC)',
 };

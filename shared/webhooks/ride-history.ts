@@ -6,7 +6,17 @@ import type { MessageRow } from '../messages/message-row.ts';
 import { messagesOfRide, type ShownMessage } from '../messages/stored-messages.ts';
 import { partnersRequestId, timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
-import type { Actor, CancelledBy, Offer, Origin, Ride, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
+import type {
+  Actor,
+  CancelledBy,
+  CancelReason,
+  Offer,
+  Origin,
+  Ride,
+  RideEvent,
+  RideStatus,
+  Timer,
+} from '../rides/ride-types.ts';
 import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
 /** An attempt without the claim of its worker. */
@@ -195,6 +205,10 @@ export interface RideHistory {
   agreedPrice?: number;
   driverId?: string;
   cancelledBy?: CancelledBy;
+  cancelReason?: CancelReason;
+  /** The ids of the next and of the previous ride, after a driver cancelled. */
+  replacedBy?: string;
+  replaces?: string;
   erasedAt?: Date;
   timers: Timer[];
   events: HistoryEvent[];
@@ -244,7 +258,7 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
     rideId,
     ...pick(ride, 'keyId', 'accountId', 'mode', 'status', 'createdAt', 'fare', 'agreedPrice'),
     ...(ride.driver && { driverId: ride.driver.driverId }),
-    ...pick(ride, 'cancelledBy', 'erasedAt', 'timers'),
+    ...pick(ride, 'cancelledBy', 'cancelReason', 'replacedBy', 'replaces', 'erasedAt', 'timers'),
     events: eventEntries(ride, [], 0).map(historyEvent),
     redeliveries: attempts
       .filter(({ kind, endpointId }) => kind === 'redelivery' || endpointId)

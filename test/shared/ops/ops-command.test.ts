@@ -31,6 +31,12 @@ describe('the command line of operators', () => {
     expect(lines[0]).to.equal(`Ride id         ${rideId}`);
     expect(lines).to.include('SEQ  AT (UTC)  EVENT  BY  DELIVERY');
     expect(out.join('\n')).not.to.include('Ring twice');
+    const ctx = await testContext();
+    const cancelled = await rideIn(ctx, 'cancelled');
+    await ctx.close();
+    expect((await run(['ride', cancelled.rideId])).out.join('\n')).to.match(
+      /Cancelled by +partner\nCancel reason +partner/,
+    );
   });
 
   it('opt-outs lists numbers as ids with their messages, and clears one by name of the operator', async () => {
