@@ -33,7 +33,7 @@ export function bodyOf<T>(
   };
 }
 
-/** What a body loses when `JSON.parse` reads it. */
+/** The names in a body that `JSON.parse` drops without an error. */
 interface LostNames {
   /** A name occurs twice in its object. Only the last value counts. */
   hasRepeated: boolean;
@@ -41,7 +41,7 @@ interface LostNames {
   removedFrom: string[];
 }
 
-/** Finds the names that a body of JSON loses. `text` must be valid JSON. No recursion, because it may be nested deeply. */
+/** Finds the names that `JSON.parse` drops from a body. `text` must be valid JSON. No recursion, because it may be nested deeply. */
 export function lostNames(text: string): LostNames {
   const lost: LostNames = { hasRepeated: false, removedFrom: [] };
   /** The names so far in each object or list around the token. */

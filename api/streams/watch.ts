@@ -1,9 +1,9 @@
 import { describeError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 
-/** The first news are read after this time, together with all news until then (ms). */
+/** After a pause, news is read this long (ms) after it arrived, together with all news until then. */
 const firstNewsMs = 5;
-/** From then on, news are read at most this often (ms), so that a busy time needs few reads. */
+/** The least time (ms) between two reads of news, so that a busy time needs few reads. */
 const batchMs = 50;
 interface WatchOptions<Watcher> {
   /** Reads all of these ids, and passes changes to the watchers of each id. */
@@ -54,7 +54,7 @@ export function watch<Watcher>({
   /** The ids of the look in progress. */
   let inLook: ReadonlyMap<string, unknown> | undefined;
   let batchTimer: NodeJS.Timeout | undefined;
-  /** When news were last read, on the clock of `performance`. */
+  /** When news was last read, by `performance.now()`. */
   let newsReadAt = Number.NEGATIVE_INFINITY;
 
   async function lookAtAll(): Promise<void> {

@@ -189,7 +189,7 @@ function answerText({ status, durationMs }: LogEntry): string {
   return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;
 }
 
-/** What a change did, in words; empty if it made no step of the ride. */
+/** The step that a change of the ride made, in words. Empty for a change without a step, such as a PATCH. */
 function step({ status, event, cancelledBy, fare, withdrawn }: LogEntry): string {
   if (fare !== undefined) return `fare raised to ${fare.toFixed(2)}`;
   if (event === 'offer.received') return 'offer received';

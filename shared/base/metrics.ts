@@ -60,7 +60,7 @@ export const rideStatuses = counter('rides_status_changes_total', {
   labels: ['status', 'mode'],
 });
 export const firstOffer = histogram('rides_first_offer_seconds', {
-  help: 'From the opening of a ride, which is mostly its creation, to its first offer',
+  help: 'From the opening of a ride, usually its creation, to its first offer',
   labels: ['mode'],
   buckets: offerBuckets,
 });

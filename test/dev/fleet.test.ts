@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { behaviourOf, bidOn } from '../../dev/fleet/behaviour.ts';
@@ -8,6 +7,7 @@ import { readArguments } from '../../dev/fleet/fleet-arguments.ts';
 import { randomOf } from '../../dev/fleet/random.ts';
 import { nodeCommand } from '../../dev/servers/processes.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
+import { httpRequests } from '../../shared/base/metrics.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { findNearby } from '../../shared/drivers/nearby.ts';
 import { positions } from '../../shared/drivers/positions.ts';
@@ -55,6 +55,11 @@ describe('npm run fleet', () => {
     return { rideId, accept };
   }
 
+  async function refusedStarts(): Promise<number> {
+    const { values } = await httpRequests.get();
+    return values.filter(({ labels }) => String(labels.route).endsWith('/ride/start') && labels.status === 409).length;
+  }
+
   it('the fleet bids on a ride and drives it, and on SIGTERM takes its drivers offline and exits with 0', async () => {
     await start();
     const ids = await nearby();
@@ -78,7 +83,8 @@ describe('npm run fleet', () => {
     const { rideId, accept } = await rideWithOffer({ pin: true });
     await accept();
     await until(async () => (await storedRide(rideId)).status === 'arrived');
-    await setTimeout(1_500);
+    // The driver has tried to start without the PIN.
+    await until(async () => (await refusedStarts()) > 0);
     await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
     await until(async () => (await storedRide(rideId)).status === 'completed');
     expect(await fleet.end('SIGTERM')).to.equal(0);

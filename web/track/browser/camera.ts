@@ -132,9 +132,11 @@ function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const side = Math.min(80, width / 4);
   // Below the scale, which is at the top.
   const top = Math.min(72, height / 4);
+  // The label of a place, and the attribution of the tiles.
+  const bottom = 88;
   const besides = (covered: number) => Math.max(0, Math.min(covered + side, width - side - leastView));
   return {
     paddingTopLeft: new Point(besides(left), top),
-    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + 88, height - top - leastView))),
+    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + bottom, height - top - leastView))),
   };
 }

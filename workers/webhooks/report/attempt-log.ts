@@ -88,6 +88,7 @@ async function insertBatch(): Promise<boolean> {
     log?.debug({ error: describeError(error) }, 'attempts not inserted');
     if (isOutageOfMongo(error)) {
       waiting = [...batch, ...waiting];
+      // While the process stops, the next try follows at once.
       await sleep(delayMs, undefined, { ref: false });
       return false;
     }
