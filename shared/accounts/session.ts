@@ -235,16 +235,3 @@ export async function endSessionOf(account: CurrentAccount, sessionId: string): 
 export async function endOtherSessions(account: CurrentAccount, { _id }: CurrentSession): Promise<void> {
   await stored.deleteMany({ ...(await ofSignedIn(account)), _id: { $ne: _id } });
 }
-
-/**
- * Gives the sessions of version 1.11 both ids: a founder's session had only the account's id, and the session of any
- * other member had it as `teamId`. Idempotent.
- */
-export async function completeSessions(): Promise<void> {
-  const founderId = { $replaceOne: { input: '$accountId', find: 'acct_', replacement: 'member_' } };
-  await stored.updateMany({ teamId: { $exists: true } } as object, [
-    { $set: { accountId: '$teamId' } },
-    { $unset: 'teamId' },
-  ]);
-  await stored.updateMany({ memberId: { $exists: false } } as object, [{ $set: { memberId: founderId } }]);
-}

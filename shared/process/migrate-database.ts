@@ -3,7 +3,7 @@ import { AccountModel } from '../accounts/account.ts';
 import { AuditModel } from '../accounts/audit.ts';
 import { LimitModel } from '../accounts/limit.ts';
 import { OperatorTokenModel } from '../accounts/operator-token.ts';
-import { completeSessions, SessionModel } from '../accounts/session.ts';
+import { SessionModel } from '../accounts/session.ts';
 import { SignInModel } from '../accounts/sign-in-row.ts';
 import type { SecretsKeys } from '../base/encryption.ts';
 import { NotMigrated } from '../base/errors.ts';
@@ -58,14 +58,12 @@ const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
- * Then completes what version 1.11 has stored. Building an index takes longer the more documents there are.
- * Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
+ * Building an index takes longer the more documents there are. Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const model of models) await createMissing(model);
   await startFeedMark();
   await writeCheck(secretsKeys);
-  await completeSessions();
 }
 
 /** Builds all missing indexes of a collection with one command, which reads its documents once. */

@@ -3,8 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { AccountModel, accountOf, founderIdOf } from '../../shared/accounts/account.ts';
-import { SessionModel } from '../../shared/accounts/session.ts';
+import { AccountModel, accountOf } from '../../shared/accounts/account.ts';
 import { encrypt, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
 import { ConfigError } from '../../shared/base/errors.ts';
 import { connectMongo } from '../../shared/base/mongo/connect-mongo.ts';
@@ -93,22 +92,6 @@ describe('the start of a process', () => {
     await keys.createIndex({ hash: 1 });
     expect(await start(1)).to.include('the index of hash on keys');
     await keys.dropIndex('hash_1');
-  });
-
-  it('migrate gives the sessions of version 1.11 both ids of their member', async () => {
-    const times = { createdAt: new Date(), lastUsedAt: new Date(), expiresAt: new Date() };
-    await SessionModel.collection.insertMany([
-      { _id: 'founder', accountId: 'acct_1', ...times },
-      { _id: 'member', teamId: 'acct_1', memberId: 'member_2', ...times },
-    ] as never);
-    await migrate([a]);
-    await migrate([a]);
-    const stored = await SessionModel.collection.find({}, { projection: { _id: 0 } }).toArray();
-    expect(stored).to.deep.equal([
-      { accountId: 'acct_1', memberId: founderIdOf('acct_1'), ...times },
-      { accountId: 'acct_1', memberId: 'member_2', ...times },
-    ]);
-    await SessionModel.deleteMany({});
   });
 
   it('a start without the check value is refused with one line that says to run migrate', async () => {

@@ -1,7 +1,7 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { CodeBlock, Tabs } from './code-block.tsx';
-import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText, slugOf } from './markdown.ts';
+import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
 
 interface MarkdownProps {
   page: ParsedPage;
@@ -166,7 +166,7 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
           <tr key={row}>
             {row.map((cell, column) =>
               column === 0 ? (
-                <th key={cell} scope="row" id={rowIdOf(cell.tokens)}>
+                <th key={cell} scope="row">
                   <Inline tokens={cell.tokens} />
                 </th>
               ) : (
@@ -180,16 +180,6 @@ function Table({ token: { header, rows } }: { token: Tokens.Table }) {
       </tbody>
     </table>
   );
-}
-
-/**
- * The anchor of a row whose name links to a page of the reference. Until version 1.4.0 the reference was one page, in
- * which this anchor was the section of the operation.
- */
-function rowIdOf(tokens: readonly Token[]): string | undefined {
-  const [link] = tokens as MarkedToken[];
-  const isOfPage = link?.type === 'link' && /^(?:drivers-)?reference\//.test(link.href);
-  return isOfPage ? slugOf(plainText(tokens)) : undefined;
 }
 
 function Inline({ tokens }: { tokens: readonly Token[] }) {

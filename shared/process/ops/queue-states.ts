@@ -101,7 +101,7 @@ function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueStat
 async function processesOf(queue: Queue): Promise<string[] | null> {
   const connections = await queue.getWorkers().catch(() => null);
   if (!connections || connections.some(({ addr }) => addr === undefined)) return null;
-  // After a lost connection, Redis may list a process twice. A process of an earlier version has no name.
+  // After a lost connection, Redis may list a process twice.
   const names = connections.map(({ rawname = '', addr = '' }) => rawname.split(':w:')[1] ?? addr);
   return [...new Set(names)].sort();
 }

@@ -37,16 +37,6 @@ describe('the generated reference', () => {
     }
   });
 
-  it('an address of an operation in the former reference of one page leads to its row', async () => {
-    for (const [page, anchors] of [
-      ['reference', ['create-a-ride', 'retrieve-a-ride', 'make-an-offer-manually', 'offerreceived', 'events']],
-      ['drivers-reference', ['make-an-offer', 'show-the-outcome-of-a-request']],
-    ] as const) {
-      const html = await (await fetch(`${api.url}/docs/${page}`)).text();
-      for (const anchor of anchors) expect(html).to.include(` id="${anchor}"`);
-    }
-  });
-
   it('each page of an operation has no empty table and no empty cell', () => {
     for (const name of docs.names.generated) {
       const tables = lexer(docText(name)).filter((token) => token.type === 'table') as Tokens.Table[];
