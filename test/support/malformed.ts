@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { smallRide } from '../figures/http-client.ts';
+import { validRide } from './client.ts';
 
 /**
  * Bytes that are not valid HTTP, or nearly not. `KEY` and `CANARY` are placeholders. Requests that a server may
@@ -17,7 +17,7 @@ export interface Malformed {
   cutAt?: number;
 }
 
-const body = JSON.stringify({ ...smallRide, notes: 'CANARY' });
+const body = JSON.stringify({ ...validRide, notes: 'CANARY' });
 const bodyBytes = body.length;
 const request = (lines: string[], content = body) => `${lines.join('\r\n')}\r\n\r\n${content}`;
 const head = ['POST /v1/rides HTTP/1.1', 'Host: x', 'X-Api-Key: KEY', 'Content-Type: application/json'];
