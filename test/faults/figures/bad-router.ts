@@ -42,7 +42,6 @@ const wrongAnswers = (elsewhere: string): Record<string, RequestListener> => ({
 /** Test rides under way, while the routing server answers well and badly in turns. */
 export const badRouter: Figure = {
   name: 'routing',
-  promise: 'No request is slower with a slow, dead or wrong routing server, and every ride is completed',
   goal: `requests at most ${mostSlowerMs} ms slower (p50 and p99), no process ends, memory grows by at most ${mostGrownBytes / 2 ** 20} MB`,
   async measure(run) {
     const turns = run.short ? 2 : 6;

@@ -16,7 +16,6 @@ const outages = [
 /** Stops all processes while Redis or MongoDB is away, and starts them again when it has returned. */
 export const cleanStop: Figure = {
   name: 'clean-stop',
-  promise: 'SIGTERM ends every process in time while Redis or MongoDB is away, and nothing is lost',
   goal: 'every process exits with code 0 within 10 s of SIGTERM',
   needsEngine: true,
   async measure(run) {

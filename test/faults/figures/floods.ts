@@ -17,7 +17,6 @@ const healthyEveryMs = 25;
 
 export const floods: Figure = {
   name: 'floods',
-  promise: 'Idle and slow clients do not slow down other clients',
   goal: '10,000 idle and 1,000 slow connections: healthy requests p99 at most 200 ms, each slow one cut within 15 s',
   async measure(run) {
     const room = maxOpenFiles() - otherFiles;

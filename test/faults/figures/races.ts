@@ -15,7 +15,6 @@ const concurrency: Record<Kind, number> = { partners: 28, withdrawal: 4, expiry:
 
 export const races: Figure = {
   name: 'races',
-  promise: 'A ride follows the lifecycle table and accepts at most one offer, whatever requests are concurrent',
   goal: '0 double accepts, 0 illegal steps in 10,000 races',
   async measure(run) {
     const count = run.short ? 600 : 10_000;

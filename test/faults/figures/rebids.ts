@@ -19,7 +19,6 @@ const places: readonly Kill[] = [
 /** Drivers cancel rides with `onDriverCancel` while the processes that insert the successors are killed. */
 export const rebids: Figure = {
   name: 'rebids',
-  promise: 'A ride whose driver cancels gets exactly one successor, which exists before an event names it',
   goal: 'exactly one successor for each of 1,000 cancellations with kills',
   async measure(run) {
     const wanted = run.short ? 60 : 1_000;

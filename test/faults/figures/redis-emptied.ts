@@ -5,7 +5,6 @@ import { measureRedisFaults } from './redis-faults.ts';
 /** Runs FLUSHALL while timers are pending and attempts are in flight. */
 export const redisEmptied: Figure = {
   name: 'redis-emptied',
-  promise: 'All due work is done after Redis is emptied',
   goal: 'all due work done within 10 s',
   async measure(run) {
     const count = run.short ? 2 : 12;

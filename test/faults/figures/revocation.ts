@@ -23,7 +23,6 @@ interface Trial {
 
 export const revocation: Figure = {
   name: 'revocation',
-  promise: 'A revoked or rotated secret stops working on the next request, in every process',
   goal: '0 requests accepted that start after the revoke was answered: 1,000 trials over 4 API processes',
   async measure(run) {
     const trials = run.short ? 100 : 1_000;

@@ -13,7 +13,6 @@ import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
  */
 export const rollingRestarts: Figure = {
   name: 'rolling-restarts',
-  promise: 'Rolling restarts, and scaling pools from 1 to 4 to 1, under load, disturb no request and no delivery',
   goal: 'nothing lost, nothing repeated, no 5xx, no stalled job, every request answered; every process ends with code 0 within 10 s',
   async measure(run) {
     const turns = run.short ? 1 : 3;

@@ -11,7 +11,6 @@ const resumedWithinMs = 15_000;
 /** Kills every worker that processes one ride: first the simulator at its step, then the sender of its first event. */
 export const tenKills: Figure = {
   name: 'ten-kills',
-  promise: 'A ride whose worker is killed ten times still ends',
   goal: 'the ride resumes within 15 s of each kill, and ends',
   async measure(run) {
     const kills = run.short ? 2 : 10;
