@@ -14,7 +14,6 @@ import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
 import { polls } from './paths/polls.ts';
 import { offers, retrieve } from './paths/reads.ts';
-import { machine } from './processes/machine.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
 import { openings } from './rides/openings.ts';
@@ -32,7 +31,6 @@ export const needEngine: readonly string[] = ['million', 'cost'];
 
 /** All measurements, by their names for `--only`, in the order of a full run. */
 export const measurements = {
-  machine,
   create,
   retrieve,
   offers,

@@ -12,7 +12,7 @@ import type { Receipt } from '../load/receiver.ts';
 import type { Program } from '../measured/program.ts';
 import { usesOfEach } from '../paths/create.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 
 export const area = { lat: 40.758, lng: -73.9855, km: 10 };

@@ -11,7 +11,7 @@ import { creation } from '../data/requests.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
 import type { LoadResult } from '../load/load.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 import { latencies, newStreams, timeOf } from './http-requests.ts';
 
