@@ -7,7 +7,6 @@ import { kills } from './figures/kills.ts';
 import { messageFaults } from './figures/message-faults.ts';
 import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
-import { races } from './figures/races.ts';
 import { rebids } from './figures/rebids.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
@@ -32,7 +31,6 @@ export const figures: readonly Figure[] = [
   redisReshard,
   mongoOutages,
   mongoClock,
-  races,
   slowReceivers,
   revocation,
   floods,
