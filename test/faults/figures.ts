@@ -1,5 +1,4 @@
 import type { Figure } from './figure.ts';
-import { badRouter } from './figures/bad-router.ts';
 import { cleanStop } from './figures/clean-stop.ts';
 import { floods } from './figures/floods.ts';
 import { growth } from './figures/growth.ts';
@@ -23,7 +22,6 @@ export const figures: readonly Figure[] = [
   tenKills,
   rebids,
   messageFaults,
-  badRouter,
   redisEmptied,
   redisOutages,
   redisCluster,
