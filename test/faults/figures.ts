@@ -4,7 +4,6 @@ import { floods } from './figures/floods.ts';
 import { growth } from './figures/growth.ts';
 import { kills } from './figures/kills.ts';
 import { messageFaults } from './figures/message-faults.ts';
-import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
 import { rebids } from './figures/rebids.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
@@ -28,7 +27,6 @@ export const figures: readonly Figure[] = [
   redisSentinel,
   redisReshard,
   mongoOutages,
-  mongoClock,
   slowReceivers,
   revocation,
   floods,

@@ -231,7 +231,7 @@ const wrongLater: readonly PlantedBug[] = [
   },
 ];
 
-/** The bugs of each run. `wrongForDrivers` needs live rides; `wrongBeside` needs people and old rides. */
+/** The bugs of each run. `wrongForDrivers` needs live rides; `wrongBeside` needs people. */
 export const plantedRuns: readonly { bugs: readonly PlantedBug[]; withDrivers: boolean; withCrowd?: boolean }[] = [
   { bugs: wrongSteps, withDrivers: false },
   { bugs: wrongOrder, withDrivers: false },

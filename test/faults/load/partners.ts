@@ -65,8 +65,6 @@ export function startPartners(
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
   const inUse = new Set<Promise<void>>();
-  /** A clock that is an hour off would refuse a ride for later, or open it an hour too late. */
-  const hasClockSteps = 'setClock' in world.mongo;
   let stopped = false;
   let started = 0;
 
@@ -118,8 +116,7 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const possible = ways.filter(({ isLater }) => !isLater || !hasClockSteps);
-    const way = random() < sideShare ? oneOf(random, possible) : undefined;
+    const way = random() < sideShare ? oneOf(random, ways) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
     const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
     const rideId = await create(key, tag, scenario, terms);

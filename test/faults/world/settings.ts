@@ -22,8 +22,6 @@ export interface WorldOptions {
   wired?: boolean;
   /** MongoDB acts as the primary of a replica set. */
   replicated?: boolean;
-  /** MongoDB's clock can be set: `mongo` is a SteppableMongo. Linux only. */
-  hasSteppableMongo?: boolean;
   /** A Redis Cluster or Sentinel group instead of one Redis. Such a world cannot be wired. */
   redis?: RedisKind;
   /** Further arguments of Node, for every process. */

@@ -20,7 +20,6 @@ import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
-import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
 import { becomes } from '../../support/until.ts';
 import { seededRandom } from '../random.ts';
 import { startInterruptible } from './interruptible.ts';
@@ -103,11 +102,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
   const given = givenMongo();
-  const mongo = options.hasSteppableMongo
-    ? await startSteppableMongo()
-    : given
-      ? fixedServer(given.url('faults'), given.drop)
-      : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+  const mongo = given
+    ? fixedServer(given.url('faults'), given.drop)
+    : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
   const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
   const redisGroup = options.redis && (await startRedisGroup(options.redis, path.join(folder, 'redis')));
   const redis =
@@ -230,7 +227,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await disconnectMongo();
       await (redisGroup ?? redis).stop();
       await replicaSet?.close();
-      await ('close' in mongo ? (mongo as SteppableMongo).close() : mongo.stop());
+      await mongo.stop();
       await fs.rm(folder, { recursive: true, force: true });
     },
   };
