@@ -4,7 +4,7 @@ import { exitCodeOf, newCommand } from '../../cli/parser.ts';
 import { usedMongo } from '../../dev/servers/given-mongo.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import { startRun } from '../support/run.ts';
+import { say, startRun } from '../support/run.ts';
 import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
 import { runRounds } from './rounds/run-rounds.ts';
@@ -98,12 +98,6 @@ async function runPart(name: string, goal: string, measure: () => Promise<Figure
   if (violations.length > 20) console.log(`and ${violations.length - 20} more`);
   console.log(`${name}: ${reached}`);
   return violations.length;
-}
-
-const startedAt = performance.now();
-
-function say(line: string): void {
-  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 }
 
 function wholeNumber(name: string, text: string): number {
