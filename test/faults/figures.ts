@@ -5,7 +5,6 @@ import { growth } from './figures/growth.ts';
 import { kills } from './figures/kills.ts';
 import { messageFaults } from './figures/message-faults.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
-import { rebids } from './figures/rebids.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
 import { redisOutages } from './figures/redis-outages.ts';
@@ -19,7 +18,6 @@ import { tenKills } from './figures/ten-kills.ts';
 export const figures: readonly Figure[] = [
   kills,
   tenKills,
-  rebids,
   messageFaults,
   redisEmptied,
   redisOutages,

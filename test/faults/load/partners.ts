@@ -7,7 +7,7 @@ import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Pace, plannedPace } from './pace.ts';
 import { type Call, type Connections, closeAll, type More, request } from './request.ts';
-import { liveWays, testWays, type Way } from './side-ways.ts';
+import { liveWays, testWays } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
@@ -36,8 +36,6 @@ export interface PartnersOptions {
   acceptShare?: number;
   /** Share of rides with auto-accept, raised fares, manual steps, a later pickup or a successor. */
   sideShare?: number;
-  /** The uses of these rides. */
-  ways?: readonly Way[];
   pace?: Pace;
 }
 
@@ -56,7 +54,6 @@ export function startPartners(
     areLive = false,
     acceptShare = 0.3,
     sideShare = 0,
-    ways = areLive ? liveWays : testWays,
     pace = plannedPace,
   }: PartnersOptions = {},
 ): Partners {
@@ -116,7 +113,7 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const way = random() < sideShare ? oneOf(random, ways) : undefined;
+    const way = random() < sideShare ? oneOf(random, areLive ? liveWays : testWays) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
     const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
     const rideId = await create(key, tag, scenario, terms);

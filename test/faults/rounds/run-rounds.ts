@@ -12,7 +12,6 @@ import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPace } from '../load/pace.ts';
 import { startPartners } from '../load/partners.ts';
 import { startPeople } from '../load/people.ts';
-import type { Way } from '../load/side-ways.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { startMachineWatch } from '../world/machine-watch.ts';
 import { manners } from '../world/receivers.ts';
@@ -30,10 +29,6 @@ export interface FaultRunOptions {
   longestMs?: number;
   /** With people on the dashboard and feed readers. */
   withPeople?: boolean;
-  /** All rides of partners have one of these uses. */
-  ways?: readonly Way[];
-  /** Number of drivers. Without drivers the run has no live rides. */
-  drivers?: number;
   /** Makes the faults. Partners send requests in the meantime. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
   /** Finds further violations, in addition to the checker's. */
@@ -66,8 +61,6 @@ export async function runUnderFaults({
   perSecond = run.short ? 6 : 10,
   longestMs,
   withPeople = false,
-  ways,
-  drivers,
   faults,
   check,
 }: FaultRunOptions): Promise<FaultRunResult> {
@@ -83,18 +76,15 @@ export async function runUnderFaults({
   const pace = startPace();
   try {
     const keys = await keysOfEveryManner(world);
-    const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, {
-      sideShare: ways ? 1 : withPeople ? 0.3 : 0,
-      ways,
-      pace,
-    });
+    const sideShare = withPeople ? 0.3 : 0;
+    const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, { sideShare, pace });
     const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
     const liveRandom = seededRandom(run.seed + 2);
-    fleet = await startFleet(world, liveRandom, { drivers, pace, areConstant: drivers === 0 });
-    const live = startPartners(world, drivers === 0 ? [] : liveKeys, liveRandom, livePerSecond, {
+    fleet = await startFleet(world, liveRandom, { pace });
+    const live = startPartners(world, liveKeys, liveRandom, livePerSecond, {
       areLive: true,
       acceptShare: 0.6,
-      sideShare: withPeople ? 0.3 : 0,
+      sideShare,
       pace,
     });
     const people = withPeople ? startPeople(world, seededRandom(run.seed + 3), { pace }) : undefined;
