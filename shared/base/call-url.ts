@@ -1,5 +1,5 @@
 import anyAscii from 'any-ascii';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /** National numbers are short or long; what is shorter may be a room, an extension or an emergency call. */
 const national = /^\(?\d[\d\s().-]*?(?:\s*(?:,|#|;?ext[.=]?|x)\s*(\d{1,7}))?$/i;
@@ -11,20 +11,35 @@ const nationalDigits = { least: 5, most: 15 };
  * called as it is, because its country is unknown. A pause precedes the extension: phones read `;ext=` as keys.
  */
 export function callUrl(phone: string): string | undefined {
-  const text = phone
+  const text = asciiLine(phone);
+  if (!countryMark.test(text)) return nationalUrl(text);
+  const number = numberWithCountry(text);
+  return number && urlOf(number.number, number.ext);
+}
+
+/** The first number in a text that has its country and can be dialled, or undefined. */
+export function callableNumber(phone: string): PhoneNumber | undefined {
+  return numberWithCountry(asciiLine(phone));
+}
+
+const asciiLine = (phone: string): string =>
+  phone
     .replaceAll(/\p{Nd}/gu, anyAscii)
     .replaceAll(/\r?\n/g, ' / ')
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
-  const start = /(?:\+|＋|^\(?00(?=[1-9]))/.exec(text);
-  if (!start) return nationalUrl(text);
+
+const countryMark = /(?:\+|＋|^\(?00(?=[1-9]))/;
+
+function numberWithCountry(text: string): PhoneNumber | undefined {
+  const start = countryMark.exec(text);
+  if (!start) return undefined;
   // Another number may follow, with its country or after a separator, but some people write a separator in a number.
   const [all = ''] = `+${text.slice(start.index + start[0].length)}`.split(/(?<=\d.*?)[+＋]/);
   // Both are mostly the same text, which takes a while to parse.
   const texts = new Set([firstOf(all).trim(), all.trim()]);
   const found = [...texts].map((each) => parsePhoneNumberFromString(each));
-  const number = found.find((each) => each?.isValid()) ?? found.find((each) => each?.isPossible());
-  return number && urlOf(number.number, number.ext);
+  return found.find((each) => each?.isValid()) ?? found.find((each) => each?.isPossible());
 }
 
 function nationalUrl(text: string): string | undefined {

@@ -1,6 +1,5 @@
 import anyAscii from 'any-ascii';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { callUrl } from '../base/call-url.ts';
+import { callableNumber } from '../base/call-url.ts';
 import type { RideRequest } from './ride-types.ts';
 
 /** The words under which the dashboard finds a ride (search-rides.ts). Pure. */
@@ -48,17 +47,11 @@ const numbersIn = (reference = ''): string[] => [folded(reference).trim(), ...ch
 
 /** The digits under which a phone number is found: as it was typed, with its country, and without. */
 function phoneTerms(phone = ''): string[] {
-  const number = numberIn(phone);
+  const number = callableNumber(phone);
   return number ? [number.number.slice(1), number.nationalNumber] : [withoutZeros(squeezed(phone))];
 }
 
-const searchedPhone = (text: string): string => numberIn(text)?.number.slice(1) ?? withoutZeros(squeezed(text));
-
-/** The first number of a text that people call, if it has a country. */
-function numberIn(phone: string) {
-  const [digits = ''] = (callUrl(phone) ?? '').replace('tel:', '').split(',');
-  return digits.startsWith('+') ? parsePhoneNumberFromString(digits) : undefined;
-}
+const searchedPhone = (text: string): string => callableNumber(text)?.number.slice(1) ?? withoutZeros(squeezed(text));
 
 /** The zeros before a number depend on where it is dialled. */
 const withoutZeros = (digits: string): string => (/^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : digits);
