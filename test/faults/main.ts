@@ -17,10 +17,7 @@ what needs the embedded engine.
 
 Figures: ${figures.map(({ name }) => name).join(', ')}`;
 
-const command = newCommand('npm run faults --', about, [
-  'PROGRAM --rounds 18 --short',
-  'PROGRAM --only kills,floods',
-])
+const command = newCommand('npm run faults --', about, ['PROGRAM --rounds 18 --short', 'PROGRAM --only kills,floods'])
   .option('--rounds <N>', 'runs N rounds of faults; without any option 18, with --replica-set 5')
   .option('--replica-set', 'runs the rounds on a replica set, whose primary steps down', false)
   .option('--short', 'shorter outages and fewer trials', false)

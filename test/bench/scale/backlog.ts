@@ -11,9 +11,9 @@ import { insertRides, ridesInBatches, unsettledRide } from '../data/rides.ts';
 import { serviceBatch } from '../delivery/batches.ts';
 import { warmUpCount } from '../delivery/delivery.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { Program } from '../measured/program.ts';
 import { type Figure, newFigure } from '../report.ts';
-import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { producer, type Stack } from '../stack.ts';
 
 const processCounts = [1, 16];
