@@ -24,8 +24,7 @@ export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
       });
       const perSecondMs = usedUs.map(([name, us]): [string, number] => [name, us / 1_000 / seconds]);
       /** The CPU time of these programs together, in microseconds. */
-      const usOf = (...names: string[]) =>
-        usedUs.reduce((sum, [name, us]) => sum + (names.includes(name) ? us : 0), 0);
+      const usOf = (...names: string[]) => usedUs.reduce((sum, [name, us]) => sum + (names.includes(name) ? us : 0), 0);
       const totalMs = perSecondMs.reduce((sum, [, ms]) => sum + ms, 0);
       /** The CPU use of these programs together, in percent of a core. */
       const percentOf = (...names: string[]) => usOf(...names) / 10_000 / seconds;
