@@ -26,7 +26,7 @@ const addedFields = [
   ...fieldNames,
   ...['scenario', 'idempotency', 'searchTerms', 'pinCode', 'biddingOpensAt', 'openedAt', 'firstFare', 'fareRaisedAt'],
   ...['cancelledBy', 'cancelReason', 'nextRideId', 'replacedBy', 'replaces', 'rebids', 'excludedDrivers'],
-  ...['changes', 'firstTerms', 'driverNotes', 'wrongPinsAt', 'undeliveredAt', 'claim', 'leg', 'messagesOwed'],
+  ...['origin', 'changes', 'firstTerms', 'driverNotes', 'wrongPinsAt', 'undeliveredAt', 'claim', 'leg', 'messagesOwed'],
 ];
 const place = ['address', 'lat', 'lng'];
 const fieldsInside = {
@@ -186,9 +186,9 @@ function exchange(url: string, bytes: Buffer, cutAt?: number): Promise<string> {
   });
 }
 
-/** Parses consecutive answers, without the 1xx ones. */
-function answersIn(received: string): RawAnswer[] {
-  if (!received) return [];
-  const answers = received.split(/(?=HTTP\/1\.1 \d{3} )/).map(parseAnswer);
-  return answers.filter(({ status }) => !(status < 200));
-}
+/** Parses consecutive answers, without "100 Continue". */
+const answersIn = (received: string): RawAnswer[] =>
+  received
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => part && !part.startsWith('HTTP/1.1 100 '))
+    .map(parseAnswer);

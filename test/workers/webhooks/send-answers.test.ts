@@ -231,7 +231,8 @@ describe('send: reading the answer', () => {
         sockets.length = 0;
         expect(await send(attemptTo(receiver, { tls: { ca: certificate } }))).to.include(result);
         await receiver.close();
-        expectLittleRead();
+        // The diagnostics channel names no TLS sockets.
+        if (!tls) expectLittleRead();
       });
     }
   }
