@@ -22,6 +22,7 @@ import { textOf } from '../support/pages.ts';
 import { newRide } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-started.ts';
 
 const perMinute = 30;
 const perHour = 300;
@@ -41,12 +42,29 @@ describe('rate limit of creations', () => {
     return Number(retryAfter);
   }
 
-  it('exactly 30 of 60 concurrent creations succeed, and no other ride is created', async () => {
-    const answers = await Promise.all(Array.from({ length: 60 }, () => partner.createRide()));
+  const other = useStarted(() => serve(api.ctx, createApp(api.ctx)));
+  /** Sends all creations at once, in turn to two servers. */
+  const createAll = (headers: Record<string, string>[]) => {
+    const elsewhere = clientOf(`http://127.0.0.1:${other.port}`, partner.key);
+    return Promise.all(headers.map((each, index) => (index % 2 ? elsewhere : partner).createRide({}, each)));
+  };
+
+  it('exactly 30 of 60 concurrent creations at two servers succeed, and no other ride is created', async () => {
+    const answers = await createAll(Array(60).fill({}));
     expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(perMinute);
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       expect(expectRefused(answer)).to.be.within(1, 60);
     }
+    expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(perMinute);
+    expect(await charges(partner.keyId)).to.equal(perMinute);
+  });
+
+  it('of 50 creations whose two requests each come at once, exactly 30 succeed, each with the same answer twice', async () => {
+    const headers = Array.from({ length: 50 }, (_, index) => ({ 'idempotency-key': `${index}` }));
+    const answers = await createAll(headers.flatMap((each) => [each, each]));
+    const results = answers.map(({ status, body }) => (status === 201 ? body.rideId : status));
+    expect(results.filter((_, index) => index % 2)).to.deep.equal(results.filter((_, index) => index % 2 === 0));
+    expect(new Set(results).size).to.equal(perMinute + 1);
     expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(perMinute);
     expect(await charges(partner.keyId)).to.equal(perMinute);
   });

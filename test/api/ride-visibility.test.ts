@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
+import { rideStatuses } from '../../shared/rides/ride-types.ts';
 import type { Answer } from '../support/client.ts';
+import { signedIn } from '../support/dashboard.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
@@ -59,26 +61,39 @@ describe('rides of another key', () => {
       ),
     );
 
+  /** A key of the same account, one of the other mode, and one of another account. */
+  let strangers: { key: string }[] = [];
+  /** A ride in each status. */
+  let foreignIds: string[] = [];
+  before(async () => {
+    strangers = [await api.key('live'), await api.key('test'), await (await signedIn(api)).newKey('live')];
+    const owner = await api.partner('live');
+    const rides = await Promise.all(rideStatuses.map((status) => rideIn(api.ctx, status, { by: owner })));
+    foreignIds = rides.map(({ rideId }) => rideId);
+  });
+
   for (const base of bases) {
     for (const operation of operations) {
-      it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown one`, async () => {
-        const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
-        const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
-        // An unknown id that looks like a real one.
-        const unknownId = `${rideId.slice(0, -5)}zzzzz`;
-        const foreign = await ask(base, operation, rideId, stranger.key);
-        const unknown = await ask(base, operation, unknownId, stranger.key);
+      it(`${operation[0]} under ${base} answers the same 404 for another key's ride, in any status, as for an unknown one`, async () => {
+        for (const { key } of strangers) {
+          for (const rideId of foreignIds) {
+            // An unknown id that looks like a real one.
+            const unknownId = `${rideId.slice(0, -5)}zzzzz`;
+            const foreign = await ask(base, operation, rideId, key);
+            const unknown = await ask(base, operation, unknownId, key);
 
-        expect(foreign.statusLine).to.equal(unknown.statusLine).and.equal('HTTP/1.1 404 Not Found');
-        expect(foreign.text).to.equal(unknown.text);
-        expect(foreign.headers['x-service-error']).to.equal('ride_not_found');
-        expect(foreign.text).not.to.include(rideId);
-        for (const { headers } of [foreign, unknown]) {
-          expect(headers['x-request-id']).to.be.a('string');
-          delete headers['x-request-id'];
-          delete headers.date;
+            expect(foreign.statusLine).to.equal(unknown.statusLine).and.equal('HTTP/1.1 404 Not Found');
+            expect(foreign.text).to.equal(unknown.text);
+            expect(foreign.headers['x-service-error']).to.equal('ride_not_found');
+            expect(foreign.text).not.to.include(rideId);
+            for (const { headers } of [foreign, unknown]) {
+              expect(headers['x-request-id']).to.be.a('string');
+              delete headers['x-request-id'];
+              delete headers.date;
+            }
+            expect(Object.entries(foreign.headers)).to.deep.equal(Object.entries(unknown.headers));
+          }
         }
-        expect(Object.entries(foreign.headers)).to.deep.equal(Object.entries(unknown.headers));
       });
     }
   }

@@ -1,14 +1,12 @@
-import fs from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { newCommand, optionsOf } from '../../cli/parser.ts';
 import { versionOfMongo } from '../../dev/servers/given-mongo.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import { startRun } from '../support/run.ts';
+import { say, startRun } from '../support/run.ts';
 import type { Bench } from './bench.ts';
 import { measurements, needEngine } from './measurements.ts';
 import { newProfiles } from './profiles.ts';
-import { newProgress } from './progress.ts';
-import { type Row, rowOf, tableOf } from './report.ts';
+import { type Figure, reachesGoal, tableOf } from './report.ts';
 import { startStack } from './stack.ts';
 
 type Measurement = keyof typeof measurements;
@@ -24,14 +22,13 @@ Measurements: ${allMeasurements.join(', ')}`;
 
 const command = newCommand('npm run bench --', about, [
   'PROGRAM --quick',
-  'PROGRAM --only create,retrieve --json rows.json',
+  'PROGRAM --only create,retrieve',
   'PROGRAM --profile create',
 ])
   .option('--quick', 'less stable figures, in about 14 minutes', false)
   .option('--only <NAMES>', 'only these measurements, separated by commas', chooseNames)
   .option('--rounds <N>', 'number of rounds; default: 3, with --quick 2', positive)
   .option('--rides <N>', 'whole rides a second; default: 60', positive, 60)
-  .option('--json <FILE>', 'also writes the rows to a file')
   .option('--profile <NAME>', 'shows the CPU profile of only this measurement', chooseNames);
 
 interface Options {
@@ -39,7 +36,6 @@ interface Options {
   only?: Measurement[];
   rounds?: number;
   rides: number;
-  json?: string;
   profile?: Measurement[];
 }
 const values = await optionsOf<Options>('bench', command);
@@ -47,47 +43,39 @@ const asked = values.profile ?? values.only ?? allMeasurements;
 const skipped = process.env.TEST_MONGO_URL ? asked.filter((name) => needEngine.includes(name)) : [];
 const names = asked.filter((name) => !skipped.includes(name));
 startRun();
-const progress = newProgress();
-const rows: Row[] = [];
+const figures: Figure[] = [];
 let broken = 0;
 
-const stack = await startStack(progress.say);
+const stack = await startStack(say);
 const mongo = await versionOfMongo(stack.mongo.url);
-progress.print(mongo);
-if (skipped.length > 0) progress.print(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);
+console.log(mongo);
+if (skipped.length > 0) console.log(`skipped, because they need the embedded engine: ${skipped.join(', ')}`);
 const rounds = values.rounds ?? (values.profile ? 1 : values.quick ? 2 : 3);
 const profiles = newProfiles(values.profile !== undefined);
 const { quick } = values;
-const bench: Bench = { stack, quick, rounds, profiles, ridesPerSecond: values.rides, say: progress.say };
+const bench: Bench = { stack, quick, rounds, profiles, ridesPerSecond: values.rides, say };
 for (const name of names) {
   try {
-    const figures = await measurements[name](bench);
-    const measured = figures.filter(({ service }) => !service.some(Number.isNaN)).map((figure) => rowOf(figure, mongo));
-    rows.push(...measured);
+    const measured = (await measurements[name](bench)).filter(({ service }) => !service.some(Number.isNaN));
+    figures.push(...measured);
     // Prints each table immediately and all of them at the end, so that an interrupted run has printed its results.
-    if (names.length > 1) progress.print(tableOf(measured, mongo));
-    if (values.json) await writeRows(values.json);
+    if (names.length > 1) console.log(tableOf(measured, mongo));
     await stack.clean();
   } catch (error) {
     // The measured work had a wrong result. The other measurements continue.
     broken += 1;
-    progress.say(`${name} FAILED: ${(error as Error).stack}`);
+    say(`${name} FAILED: ${(error as Error).stack}`);
     await stack.clean();
   }
 }
-progress.end();
 await stack.close();
 
-console.log(values.profile ? profiles.text() : `${tableOf(rows, mongo)}\n\n${summaryOf(rows)}`);
+console.log(values.profile ? profiles.text() : `${tableOf(figures, mongo)}\n\n${summary()}`);
 process.exit(broken > 0 ? 1 : 0);
 
-function writeRows(file: string): Promise<void> {
-  return fs.writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
-}
-
-function summaryOf(all: readonly Row[]): string {
-  const withGoal = all.filter(({ ok }) => ok !== null);
-  return `${withGoal.filter(({ ok }) => ok === false).length} of ${withGoal.length} goals missed`;
+function summary(): string {
+  const reached = figures.map(reachesGoal).filter((isReached) => isReached !== undefined);
+  return `${reached.filter((isReached) => !isReached).length} of ${reached.length} goals missed`;
 }
 
 function positive(text: string): number {

@@ -14,10 +14,8 @@ import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
 import { polls } from './paths/polls.ts';
 import { offers, retrieve } from './paths/reads.ts';
-import { machine } from './processes/machine.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
-import { mongoOperations } from './rides/mongo-operations.ts';
 import { openings } from './rides/openings.ts';
 import { retention } from './rides/retention.ts';
 import { roads } from './rides/roads.ts';
@@ -29,11 +27,10 @@ import { million } from './scale/million.ts';
 import { twoQueues } from './scale/two-queues.ts';
 
 /** Measurements that read the CPU time or the connections of the embedded engine. */
-export const needEngine: readonly string[] = ['mongo-operations', 'million', 'cost'];
+export const needEngine: readonly string[] = ['million', 'cost'];
 
 /** All measurements, by their names for `--only`, in the order of a full run. */
 export const measurements = {
-  machine,
   create,
   retrieve,
   offers,
@@ -43,7 +40,6 @@ export const measurements = {
   'first-byte': firstByte,
   'timer-lag': timerLag,
   openings,
-  'mongo-operations': mongoOperations,
   'whole-rides': wholeRides,
   roads,
   retention,

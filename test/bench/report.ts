@@ -1,4 +1,4 @@
-import { type Spread, spreadOf } from './statistics.ts';
+import { median, spreadOf } from './statistics.ts';
 
 /** A limit of the ratio, or of the service's own figure if there is no floor. */
 export type Goal = `${'<=' | '>='} ${number}`;
@@ -21,71 +21,37 @@ export const newFigure =
     ...{ name: `${name}, ${what}`, unit, service: [value], goal, others },
   });
 
-/** One row of the table and of `--json`: medians, the ratio of the medians, and the ranges. */
-export interface Row {
-  name: string;
-  unit: string;
-  service: number;
-  floor: number | null;
-  ratio: number | null;
-  goal: Goal | null;
-  /** Null if the figure has no goal. */
-  ok: boolean | null;
-  serviceRange: [min: number, max: number];
-  floorRange: [min: number, max: number] | null;
-  othersShare: number | null;
-  /** The version of MongoDB. */
-  mongo: string;
-}
+const ratioOf = ({ service, floor }: Figure): number | undefined => floor && median(service) / median(floor);
 
-export function rowOf({ name, unit, service, floor, goal, others }: Figure, mongo: string): Row {
-  const ours = spreadOf(service);
-  const theirs = floor && spreadOf(floor);
-  const ratio = theirs ? ours.median / theirs.median : null;
-  return {
-    name,
-    unit,
-    service: rounded(ours.median),
-    floor: theirs ? rounded(theirs.median) : null,
-    ratio: ratio === null ? null : rounded(ratio),
-    goal: goal ?? null,
-    ok: goal ? isReached(goal, ratio ?? ours.median) : null,
-    serviceRange: rangeOf(ours),
-    floorRange: theirs ? rangeOf(theirs) : null,
-    othersShare: others === undefined ? null : rounded(others),
-    mongo,
-  };
-}
-
-function isReached(goal: Goal, value: number): boolean {
+/** True if a figure reaches its goal; undefined if it has none. */
+export function reachesGoal(figure: Figure): boolean | undefined {
+  const { goal, service } = figure;
+  if (!goal) return undefined;
+  const value = ratioOf(figure) ?? median(service);
   const limit = Number(goal.slice(3));
   return goal.startsWith('<=') ? value <= limit : value >= limit;
 }
 
 /** A Markdown table below the version of MongoDB: medians, with the range of the rounds in brackets. */
-export function tableOf(rows: readonly Row[], mongo: string): string {
+export function tableOf(figures: readonly Figure[], mongo: string): string {
   const head = ['name', 'unit', 'service', 'floor', 'ratio', 'goal', 'ok', 'others'];
-  const cells = rows.map((row) => [
-    row.name,
-    row.unit,
-    withRange(row.service, row.serviceRange),
-    row.floor === null ? '' : withRange(row.floor, row.floorRange),
-    row.ratio === null ? '' : row.ratio.toFixed(2),
-    row.goal ?? '',
-    row.ok === null ? '' : row.ok ? 'yes' : 'NO',
-    row.othersShare === null ? '' : `${Math.round(row.othersShare * 100)} %`,
-  ]);
+  const cells = figures.map((figure) => {
+    const { name, unit, service, floor, goal = '', others } = figure;
+    const isReached = reachesGoal(figure);
+    const ratio = ratioOf(figure)?.toFixed(2) ?? '';
+    const ok = isReached === undefined ? '' : isReached ? 'yes' : 'NO';
+    const share = others === undefined ? '' : `${Math.round(others * 100)} %`;
+    return [name, unit, withRange(service), floor ? withRange(floor) : '', ratio, goal, ok, share];
+  });
   const widths = head.map((_, column) => Math.max(...[head, ...cells].map((line) => (line[column] ?? '').length)));
   const line = (texts: string[]) => `| ${texts.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [mongo, '', line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
 }
 
-function withRange(median: number, range: [number, number] | null): string {
-  const [min, max] = range ?? [median, median];
+function withRange(rounds: readonly number[]): string {
+  const { min, median, max } = spreadOf(rounds);
   return min === max ? shown(median) : `${shown(median)} [${shown(min)}, ${shown(max)}]`;
 }
 
 const shown = (value: number): string =>
-  value.toLocaleString('en-US', { maximumSignificantDigits: value < 1_000 ? 3 : 6 });
-const rangeOf = ({ min, max }: Spread): [number, number] => [rounded(min), rounded(max)];
-const rounded = (value: number): number => Number(value.toPrecision(4));
+  value.toLocaleString('en-US', { maximumSignificantDigits: value < 1_000 ? 3 : 4 });

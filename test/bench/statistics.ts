@@ -1,5 +1,5 @@
 /** The spread of several rounds of one figure. */
-export interface Spread {
+interface Spread {
   min: number;
   median: number;
   max: number;

@@ -9,21 +9,16 @@ export interface TimeSpan {
 export interface Fault extends TimeSpan {
   what: string;
   /**
-   * The target of the fault: the API or worker process with this `name`, a server, MongoDB's clock (`clock`, `step`),
-   * or the process that makes the faults (`machine`). `clock` excuses nothing, but times from before and after a step
-   * of the clock cannot be compared. `step` is the moment of a step ahead: MongoDB then times out the operations in
-   * flight, so it excuses a 503.
+   * The target of the fault: the API or worker process with this `name`, a server, or the process that makes the faults
+   * (`machine`).
    */
-  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'clock' | 'step' | 'machine';
+  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'machine';
   name?: string;
 }
 
 /** True if the fault overlaps the closed interval [from, until]. */
 export const overlaps = (fault: TimeSpan, from: number, until: number): boolean =>
   fault.from <= until && fault.until >= from;
-
-/** True if MongoDB's clock was stepped, so that its times cannot be compared with this machine's. */
-export const hasSteps = (faults: readonly Fault[]): boolean => faults.some(({ hit }) => hit === 'clock');
 
 /** The parts of a time span that do not overlap any of the faults. */
 export function outside(span: TimeSpan, faults: readonly TimeSpan[]): TimeSpan[] {

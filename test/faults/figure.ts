@@ -9,11 +9,10 @@ export interface FigureRun {
   say(line: string): void;
 }
 
-/** One promise of the service, and the program that tries to break it. */
+/** The goal of one promise of the service, and the program that tries to break it. */
 export interface Figure {
   /** As named on the command line, e.g. `revocation`. */
   name: string;
-  promise: string;
   goal: string;
   /** True if it kills or pauses MongoDB or sets its clock, which needs the embedded engine. */
   needsEngine?: boolean;

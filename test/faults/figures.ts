@@ -1,21 +1,10 @@
 import type { Figure } from './figure.ts';
-import { badRouter } from './figures/bad-router.ts';
 import { cleanStop } from './figures/clean-stop.ts';
-import { driverRaces } from './figures/driver-races.ts';
-import { driverRequests } from './figures/driver-requests.ts';
 import { floods } from './figures/floods.ts';
 import { growth } from './figures/growth.ts';
-import { hangingReceiver } from './figures/hanging-receiver.ts';
-import { isolation } from './figures/isolation.ts';
 import { kills } from './figures/kills.ts';
-import { longAnswers } from './figures/long-answers.ts';
 import { messageFaults } from './figures/message-faults.ts';
-import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
-import { fittingCars } from './figures/needs.ts';
-import { races } from './figures/races.ts';
-import { rateLimit } from './figures/rate-limit.ts';
-import { rebids } from './figures/rebids.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
 import { redisOutages } from './figures/redis-outages.ts';
@@ -29,28 +18,17 @@ import { tenKills } from './figures/ten-kills.ts';
 export const figures: readonly Figure[] = [
   kills,
   tenKills,
-  rebids,
   messageFaults,
-  badRouter,
   redisEmptied,
   redisOutages,
   redisCluster,
   redisSentinel,
   redisReshard,
   mongoOutages,
-  mongoClock,
-  races,
-  hangingReceiver,
-  longAnswers,
   slowReceivers,
   revocation,
-  rateLimit,
-  isolation,
   floods,
   cleanStop,
   rollingRestarts,
   growth,
-  driverRaces,
-  driverRequests,
-  fittingCars,
 ];

@@ -4,10 +4,9 @@ import { exitCodeOf, newCommand } from '../../cli/parser.ts';
 import { usedMongo } from '../../dev/servers/given-mongo.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import { startRun } from '../support/run.ts';
+import { say, startRun } from '../support/run.ts';
 import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
-import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
 
 const about = `Tries to break the promises of the service: kills processes
@@ -18,27 +17,19 @@ what needs the embedded engine.
 
 Figures: ${figures.map(({ name }) => name).join(', ')}`;
 
-const command = newCommand('npm run faults --', about, [
-  'PROGRAM --rounds 18 --short',
-  'PROGRAM --only kills,races',
-  'PROGRAM --fuzz --cases 20000',
-])
+const command = newCommand('npm run faults --', about, ['PROGRAM --rounds 18 --short', 'PROGRAM --only kills,floods'])
   .option('--rounds <N>', 'runs N rounds of faults; without any option 18, with --replica-set 5')
   .option('--replica-set', 'runs the rounds on a replica set, whose primary steps down', false)
   .option('--short', 'shorter outages and fewer trials', false)
   .option('--seed <N>', 'repeats the choices of another run, which printed this seed')
   .option('--only <NAMES>', 'measures only these figures, separated by commas')
-  .option('--figures', 'measures every figure, about an hour', false)
-  .option('--fuzz', 'sends 100,000 generated requests, or --cases N', false)
-  .option('--cases <N>', 'number of generated requests', '100000');
+  .option('--figures', 'measures every figure, about an hour', false);
 
 interface Options {
   seed?: string;
   rounds?: string;
-  cases: string;
   only?: string;
   figures: boolean;
-  fuzz: boolean;
   replicaSet: boolean;
   short: boolean;
 }
@@ -53,7 +44,7 @@ async function main(): Promise<number> {
   const asked = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
   const isGiven = Boolean(process.env.TEST_MONGO_URL);
   const chosen = asked.filter(({ needsEngine }) => !(isGiven && needsEngine));
-  const asksForRounds = values.rounds !== undefined || values.replicaSet || (asked.length === 0 && !values.fuzz);
+  const asksForRounds = values.rounds !== undefined || values.replicaSet || asked.length === 0;
   const withRounds = asksForRounds && !isGiven;
   const skipped = asked.filter((figure) => !chosen.includes(figure)).map(({ name }) => name);
   if (asksForRounds && !withRounds) skipped.push('rounds');
@@ -71,10 +62,6 @@ async function main(): Promise<number> {
     const rounds = wholeNumber('rounds', values.rounds ?? (values.replicaSet ? '5' : '18'));
     const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values.replicaSet };
     parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
-  }
-  if (values.fuzz) {
-    const cases = wholeNumber('cases', values.cases);
-    parts.push(['fuzz', 'no 5xx, no exit', () => fuzz({ ...run, cases })]);
   }
   let violations = 0;
   for (const [name, goal, measure] of parts) violations += await runPart(name, goal, measure);
@@ -108,12 +95,6 @@ async function runPart(name: string, goal: string, measure: () => Promise<Figure
   if (violations.length > 20) console.log(`and ${violations.length - 20} more`);
   console.log(`${name}: ${reached}`);
   return violations.length;
-}
-
-const startedAt = performance.now();
-
-function say(line: string): void {
-  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -1,16 +1,9 @@
 import type { ApiResponse } from '../../web/docs/openapi-types.ts';
 import { openApi, resolved, schemaName, schemaProblem } from './documented.ts';
+import type { RawAnswer } from './raw-http.ts';
 
-export interface FormedAnswer {
-  status: number;
-  /** The unparsed status line and headers. */
-  head: string;
-  text: string;
-}
-
-const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
-const errorCode = /^x-service-error: [a-z_]+\r?$/im;
-const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
+const errorCode = /^[a-z_]+$/;
+const requestId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The names of the partners' documented success responses, by status. */
 const successes = Object.values(openApi.partner.paths)
@@ -24,15 +17,15 @@ const successes = Object.values(openApi.partner.paths)
   .filter(({ schema }) => schema);
 
 /** Describes why a response is neither a success of the contract nor `{ "error": text }`. Undefined if it is one. */
-export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
+export function formProblem({ status, headers, body }: RawAnswer, method = 'GET'): string | undefined {
   if (!(status >= 200 && status <= 499)) return `status ${status}`;
-  if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
-  if (!requestId.test(head)) return `${status} without X-Request-Id`;
-  if (errorCode.test(head) !== status >= 400) return `${status} with the wrong X-Service-Error`;
+  if (headers['content-type'] !== 'application/json; charset=utf-8') return `${status} with the wrong Content-Type`;
+  if (!requestId.test(headers['x-request-id'] ?? '')) return `${status} without X-Request-Id`;
+  if (errorCode.test(headers['x-service-error'] ?? '') !== status >= 400) {
+    return `${status} with the wrong X-Service-Error`;
+  }
   // Node's parser refuses a malformed HEAD without knowing its method, so that answer has a body.
   if (method === 'HEAD') return undefined;
-  const body = parsed(text);
-  if (body === undefined) return `${status} with a body that is not a JSON object`;
   const fields = Object.keys(body);
   if (status >= 400) {
     return fields.length === 1 && typeof body.error === 'string' ? undefined : `${status} that is not { error: text }`;
@@ -44,13 +37,4 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
       fields.every((name) => ['status', 'version'].includes(name))) ||
     successes.some((success) => success.status === status && schemaProblem(success.schema, body) === undefined);
   return isKnown ? undefined : `${status} with the fields ${fields.join(', ')}`;
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

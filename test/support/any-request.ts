@@ -95,14 +95,14 @@ export type AnyRequest = typeof anyRequest extends fc.Arbitrary<infer T> ? T : n
 export type Filling = Record<'KEY' | 'RIDE' | 'OFFER' | 'CANARY', string>;
 
 /** The bytes of a generated request. */
-export function anyRequestBytes(generated: AnyRequest, filling: Filling, connection = 'close'): Buffer {
+export function anyRequestBytes(generated: AnyRequest, filling: Filling): Buffer {
   const filled = (text: string) => text.replace(/KEY|RIDE|OFFER|CANARY/g, (name) => filling[name as keyof Filling]);
   const bytes = Buffer.from(filled(generated.body), generated.encoding);
   const { contentType: type, credentials: given } = generated;
   const lines = [
     `${generated.method} ${filled(generated.target) || '/'} HTTP/1.1`,
     'Host: rides.example',
-    `Connection: ${connection}`,
+    'Connection: close',
     `Content-Length: ${bytes.length}`,
     ...(given ? [`Authorization: ${filled(given)}`] : []),
     ...(type ? [`Content-Type: ${type}`] : []),

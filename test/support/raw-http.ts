@@ -87,7 +87,8 @@ function firstAnswer(received: string): string | undefined {
   return bodyAt + length <= received.length ? received.slice(0, bodyAt + length) : undefined;
 }
 
-function parseAnswer(received: string): RawAnswer {
+/** Throws if the body is not JSON. */
+export function parseAnswer(received: string): RawAnswer {
   // Skips a 100 Continue before the response.
   const answer = received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const [head = '', ...rest] = answer.split('\r\n\r\n');

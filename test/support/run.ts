@@ -14,6 +14,11 @@ export function startRun(): void {
   endWithDescendants();
 }
 
+/** Prints a line of progress of a run of faults or measurements, with the time since its start. */
+export function say(line: string): void {
+  console.error(`${(performance.now() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+}
+
 /** Creates an empty folder that can serve as TMPDIR. The caller removes it. */
 export function runFolder(): string {
   // The path of a socket in the folder has at most 107 bytes, and the temporary folder of macOS has a long path.

@@ -10,7 +10,7 @@ import { useTestApi } from '../../support/service.ts';
 
 /** Each seed generates different requests. A failure prints the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
-/** The number of requests. `npm run faults -- --only driver-requests` sends 20,000 to two processes. */
+/** `COUNT=20000` sends more requests. */
 const count = Number(process.env.COUNT ?? 500);
 const atOnce = 100;
 

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import type { Bench, Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
-import { cpuUsOf } from '../measured/machine-cpu.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { Program } from '../measured/program.ts';
 import type { Figure } from '../report.ts';
 import { type Batch, floorBatch, serviceBatch } from './batches.ts';
@@ -49,18 +49,13 @@ export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: 
 }
 
 async function measureBatch(bench: Bench, worker: Program, count: number, batch: Batch): Promise<Round> {
-  const { stack } = bench;
-  const othersShare = stack.watchOthers();
-  const mongoBefore = cpuUsOf(stack.mongo.pid);
-  const before = await worker.cpuUs();
+  const cpu = await cpuByProgram(bench.stack, [worker]);
   const stopProfile = await bench.profiles.start('delivery', worker.name === 'webhooks' ? [worker] : []);
   const perSecond = await batch.run();
   await stopProfile();
-  const cpuUs = ((await worker.cpuUs()) - before) / count;
-  const mongoUs = (cpuUsOf(stack.mongo.pid) - mongoBefore) / count;
-  const others = othersShare();
+  const { usOf, othersShare: others } = await cpu.stop();
   await batch.check();
-  return { perSecond, cpuUs, mongoUs, others };
+  return { perSecond, cpuUs: usOf(worker.name) / count, mongoUs: usOf('MongoDB') / count, others };
 }
 
 function figuresOf(name: string, atMost: number, rounds: Record<'service' | 'floor', Round[]>): Figure[] {

@@ -9,10 +9,10 @@ import { newKeys } from '../data/keys.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
 import type { FleetDrivers, FleetResult, FleetRides } from '../load/fleet.ts';
 import type { Receipt } from '../load/receiver.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { Program } from '../measured/program.ts';
 import { usesOfEach } from '../paths/create.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 
 export const area = { lat: 40.758, lng: -73.9855, km: 10 };

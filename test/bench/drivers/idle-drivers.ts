@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { assertCount, type Measurement } from '../bench.ts';
 import type { FleetResult } from '../load/fleet.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { putOnline } from './fleet.ts';
 
 const readCommands = ['find', 'aggregate', 'getMore', 'count', 'distinct'];

@@ -31,7 +31,6 @@ export type LoadResult = {
   withRetryAfter: number;
   p50Ms: number;
   p99Ms: number;
-  maxMs: number;
 };
 
 answer('closed', closedLoad);
@@ -129,7 +128,6 @@ function newTally() {
       withRetryAfter,
       p50Ms: percentile(latencies, 0.5),
       p99Ms: percentile(latencies, 0.99),
-      maxMs: percentile(latencies, 1),
     }),
   };
 }

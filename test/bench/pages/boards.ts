@@ -10,8 +10,8 @@ import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
 import type { LoadResult } from '../load/load.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 import { latencies, newStreams, timeOf } from './http-requests.ts';
 

@@ -5,8 +5,8 @@ import { cornerRoad } from '../../support/router.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { insertRides, tripRide } from '../data/rides.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { percentile } from '../statistics.ts';
 import { latencies, newStreams, timeOf } from './http-requests.ts';
 

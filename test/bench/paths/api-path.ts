@@ -1,6 +1,6 @@
 import { assertAll, type Bench, type Measurement } from '../bench.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';
-import { cpuUsOf } from '../measured/machine-cpu.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { ListeningProgram } from '../measured/program.ts';
 import type { Figure, Goal } from '../report.ts';
 import type { Load } from '../stack.ts';
@@ -72,21 +72,17 @@ async function measure(
   seconds: number,
 ): Promise<Round> {
   const { requests, usesOfEach, check } = await path.prepare(bench, who, seconds);
-  const othersShare = bench.stack.watchOthers();
-  const mongoBefore = cpuUsOf(bench.stack.mongo.pid);
-  const before = await program.cpuUs();
+  const cpu = await cpuByProgram(bench.stack, [program]);
   const profiled = who === 'service' ? [program] : [];
   const stopProfile = await bench.profiles.start(`${path.name} at ${connections}`, profiled);
   const result = await load.closed(program, { connections, seconds, requests, usesOfEach });
   await stopProfile();
-  const cpuUs = (await program.cpuUs()) - before;
-  const mongoUs = cpuUsOf(bench.stack.mongo.pid) - mongoBefore;
-  const others = othersShare();
+  const { usOf, othersShare: others } = await cpu.stop();
   assertAll(path.status, result, `${path.name}, ${who}`);
   await check?.(result);
   return {
-    cpuUs: cpuUs / result.operations,
-    mongoUs: mongoUs / result.operations,
+    cpuUs: usOf(program.name) / result.operations,
+    mongoUs: usOf('MongoDB') / result.operations,
     perSecond: result.operations / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,

@@ -6,7 +6,7 @@ import { becomes } from '../../support/until.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, ridesInBatches } from '../data/rides.ts';
-import type { Figure } from '../report.ts';
+import { type Figure, newFigure } from '../report.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 
@@ -28,12 +28,7 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
   const workers = await start();
   const visited = await visitedByFullSweep(stack);
   const figures: Figure[] = [
-    {
-      name: `openings, rides that a full sweep visits while ${count(waiting)} wait`,
-      unit: 'rides',
-      service: [visited],
-      goal: '<= 0',
-    },
+    newFigure('openings')(`rides that a full sweep visits while ${count(waiting)} wait`, 'rides', visited, '<= 0'),
   ];
   for (const isEmptied of [false, true]) {
     const name = `${count(size)} openings in ${spreadMs / 1_000} s${isEmptied ? ', Redis emptied' : ''}`;
@@ -46,10 +41,12 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
     }
     await setTimeout(firstMs + spreadMs + 3_000 - Date.now());
     const lags = (await takeOpened(size)).map(lagOf);
-    figures.push({ name: `${name}, lag p99`, unit: 'ms', service: [percentile(lags, 0.99)] });
-    figures.push({ name: `${name}, lag at most`, unit: 'ms', service: [Math.max(...lags)], goal: '<= 2000' });
+    const figure = newFigure(name);
+    figures.push(figure('lag p99', 'ms', percentile(lags, 0.99)));
+    figures.push(figure('lag at most', 'ms', Math.max(...lags), '<= 2000'));
   }
-  say(`${count(size)} openings after an hour without workers`);
+  const overdue = `${count(size)} openings after an hour without workers`;
+  say(overdue);
   for (const worker of workers) await worker.stop();
   await insertLater(key, size, () => Date.now() - Math.floor(hourMs * Math.random()));
   await start();
@@ -64,13 +61,12 @@ export const openings: Measurement = async ({ stack, quick, say }) => {
     outOfTurnMs = Math.max(outOfTurnMs, latest - time);
     latest = Math.max(latest, time);
   }
-  figures.push({
-    name: `${count(size)} openings after an hour without workers, rate`,
-    unit: 'a second',
-    service: [size / seconds],
-  });
-  figures.push({ name: 'the same, furthest out of turn', unit: 'ms', service: [outOfTurnMs], goal: '<= 2000' });
-  return figures;
+  const figure = newFigure(overdue);
+  return [
+    ...figures,
+    figure('rate', 'a second', size / seconds),
+    figure('furthest out of turn', 'ms', outOfTurnMs, '<= 2000'),
+  ];
 };
 
 type Opened = Pick<Ride, '_id' | 'biddingOpensAt' | 'openedAt'>;

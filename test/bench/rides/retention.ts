@@ -13,8 +13,8 @@ import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { insertRides, ridesInBatches, tripRide } from '../data/rides.ts';
 import type { LoadResult } from '../load/load.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { Figure } from '../report.ts';
-import { cpuByProgram } from './cpu-by-program.ts';
 
 const eventsOfEach = 5;
 const perSecond = 60;

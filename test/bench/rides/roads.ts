@@ -5,8 +5,8 @@ import { answerWithRoad } from '../../support/router.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { usesOfEach } from '../paths/create.ts';
-import { cpuByProgram } from './cpu-by-program.ts';
 import { watchBacklog } from './watch-backlog.ts';
 import { rideSeconds, startAll } from './whole-rides.ts';
 

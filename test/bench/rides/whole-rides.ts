@@ -5,9 +5,9 @@ import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
 import type { LoadResult } from '../load/load.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import { usesOfEach } from '../paths/create.ts';
 import { newFigure } from '../report.ts';
-import { cpuByProgram } from './cpu-by-program.ts';
 import { readTrips, type Trips } from './trips.ts';
 import { watchBacklog } from './watch-backlog.ts';
 

@@ -11,9 +11,9 @@ import { insertRides, ridesInBatches, unsettledRide } from '../data/rides.ts';
 import { serviceBatch } from '../delivery/batches.ts';
 import { warmUpCount } from '../delivery/delivery.ts';
 import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { Program } from '../measured/program.ts';
 import { type Figure, newFigure } from '../report.ts';
-import { cpuByProgram } from '../rides/cpu-by-program.ts';
 import { producer, type Stack } from '../stack.ts';
 
 const processCounts = [1, 16];
@@ -50,33 +50,17 @@ export const backlog: Measurement = async (bench) => {
   const othersDuring = othersShare();
   await checkSettled(stack, size);
   const furthest = await furthestOutOfTurn();
-  figures.push({
-    name: 'backlog, jobs added by sweeping',
-    unit: 'jobs',
-    service: [(await jobsSoFar(stack)) - jobsBefore],
-    goal: '<= 0',
-  });
+  figures.push(newFigure('backlog')('jobs added by sweeping', 'jobs', (await jobsSoFar(stack)) - jobsBefore, '<= 0'));
   await rides.deleteMany({});
   say('the rate of the same pool without a backlog');
   const fresh = await serviceBatch(stack, receiver, keys, quick ? 2_000 : 6_000);
   const floor = [await fresh.run()];
   await fresh.check();
+  const figure = newFigure('backlog worked off', othersDuring);
   return [
     ...figures,
-    {
-      name: 'backlog worked off (floor: no backlog), rate',
-      unit: 'a second',
-      service: [perSecond],
-      floor,
-      others: othersDuring,
-      goal: '>= 0.9',
-    },
-    {
-      name: 'backlog worked off, furthest out of turn',
-      unit: 'rides',
-      service: [furthest],
-      goal: `<= ${rankTolerance}`,
-    },
+    { ...figure('rate (floor: no backlog)', 'a second', perSecond, '>= 0.9'), floor },
+    figure('furthest out of turn', 'rides', furthest, `<= ${rankTolerance}`),
   ];
 };
 

@@ -1,7 +1,7 @@
 import { encodeCursor } from '../../../api/partner/list-events.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
-import { cpuUsOf } from '../measured/machine-cpu.ts';
+import { cpuByProgram } from '../measured/cpu-by-program.ts';
 import type { ListeningProgram, Program } from '../measured/program.ts';
 import type { Sweeps } from '../measured/sweeps.ts';
 import type { Figure } from '../report.ts';
@@ -96,26 +96,19 @@ async function readCost(
   requestOf: (sample: Sample) => string,
 ) {
   const requests = database.sample.map(requestOf);
-  const othersShare = stack.watchOthers();
-  const cpu = await costOf(stack.mongo.pid, api);
+  const cpu = await cpuByProgram(stack, [api]);
   const result = await load.closed(api, { connections, seconds: quick ? 1 : 2, requests });
-  const cost = (await cpu.stop()) / result.operations;
+  const { usOf, othersShare: others } = await cpu.stop();
   assertAll(200, result, `read in ${database.name}`);
-  return { cost, others: othersShare() };
+  return { cost: usOf(api.name, 'MongoDB') / result.operations, others };
 }
 
 async function sweepCost({ stack, quick }: Bench, { sweeper, database }: Subject) {
-  const othersShare = stack.watchOthers();
-  const cpu = await costOf(stack.mongo.pid, sweeper);
+  const cpu = await cpuByProgram(stack, [sweeper]);
   const sweeps = await sweeper.ask<Sweeps>('sweep', { count: quick ? 30 : 100 });
-  const cost = (await cpu.stop()) / sweeps.count;
+  const { usOf, othersShare: others } = await cpu.stop();
   const late = overdue.timers + overdue.deliveries;
   assertCount(sweeps.count * late, sweeps.visited, `${database.name}: late rides visited by sweeps`);
   if (median(sweeps.ms) > 1_000) throw new Error(`a sweep takes ${median(sweeps.ms)} ms`);
-  return { cost, others: othersShare() };
-}
-
-async function costOf(mongoPid: number, program: Program) {
-  const before = (await program.cpuUs()) + cpuUsOf(mongoPid);
-  return { stop: async () => (await program.cpuUs()) + cpuUsOf(mongoPid) - before };
+  return { cost: usOf(sweeper.name, 'MongoDB') / sweeps.count, others };
 }

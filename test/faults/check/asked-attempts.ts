@@ -1,7 +1,7 @@
 import { eventId } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../../shared/webhooks/attempts.ts';
-import { type Fault, hasSteps } from '../faults-log.ts';
+import type { Fault } from '../faults-log.ts';
 import type { Press } from '../load/person.ts';
 import type { Call } from '../load/request.ts';
 import type { Receipt } from '../world/receivers.ts';
@@ -40,7 +40,7 @@ export function askedViolations(evidence: AskedEvidence): string[] {
         ...(kind === 'redelivery' && body !== sent ? say('arrived with a body that is not the recorded one') : []),
       ];
     }),
-    ...(hasSteps(evidence.faults) ? [] : orderViolations(attempts)),
+    ...orderViolations(attempts),
     ...pressViolations(evidence),
     ...lostResends(evidence),
   ];
@@ -92,7 +92,7 @@ const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'te
  * Checks that each effect occurred once. An effect has several presses if two people press the button at the same
  * moment.
  */
-function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
+function pressViolations({ presses, attempts }: AskedEvidence): string[] {
   const effects = groupBy(presses.filter(isAsking), ({ effect }) => effect);
   return [...effects].flatMap(([effect, own]) => {
     const ids = new Set(own.flatMap(({ tries }) => tries.flatMap(({ requestId }) => requestId || [])));
@@ -103,9 +103,7 @@ function pressViolations({ presses, attempts, faults }: AskedEvidence): string[]
     const say = (what: string) => [`${own[0]?.button} (${effect}): ${what}`];
     if (isTest && rows.length === 0 && own.some(({ status }) => status === 303)) return say('nothing was sent');
     if (isTest && rows.length > 1) return say(`one form sent ${rows.length} test events`);
-    return hasSteps(faults)
-      ? []
-      : [...pendingTwice(rows, own)].flatMap((event) => say(`${event} had two pending resends`));
+    return [...pendingTwice(rows, own)].flatMap((event) => say(`${event} had two pending resends`));
   });
 }
 

@@ -14,17 +14,10 @@ const next: Record<RideStatus, readonly RideStatus[]> = {
 
 /** Violations of the lifecycle by a ride that must have ended, one line each. */
 export function lifecycleViolations(ride: Ride): string[] {
-  return [
-    ...(next[ride.status].length > 0 ? [`${ride._id}: has not ended: ${ride.status}`] : []),
-    ...(ride.nextDueAt || ride.timers.length > 0 ? [`${ride._id}: has a timer left`] : []),
-    ...historyViolations(ride),
-  ];
-}
-
-/** Violations of the lifecycle in a ride's events, one line each. */
-export function historyViolations(ride: Ride): string[] {
   const violations: string[] = [];
   const say = (what: string) => violations.push(`${ride._id}: ${what}`);
+  if (next[ride.status].length > 0) say(`has not ended: ${ride.status}`);
+  if (ride.nextDueAt || ride.timers.length > 0) say('has a timer left');
   if (ride.events.length !== ride.seq) say(`${ride.events.length} events, but seq is ${ride.seq}`);
   ride.events.forEach((event, index) => {
     if (event.seq !== index + 1) say(`event ${index + 1} has number ${event.seq}`);

@@ -1,7 +1,7 @@
 import type { Config } from '../../../shared/base/config.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { scaled } from '../../support/machine-speed.ts';
-import { type Fault, hasSteps, overlaps } from '../faults-log.ts';
+import { type Fault, overlaps } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/request.ts';
 
@@ -26,7 +26,7 @@ export const openedToFreeMs = scaled(2_000);
 
 /** Whether no fault can have delayed work that was due in this time. */
 export const isCalm = (faults: readonly Fault[], from: number, until: number): boolean =>
-  !hasSteps(faults) && !faults.some((fault) => overlaps(fault, from - recoveryMs, until));
+  !faults.some((fault) => overlaps(fault, from - recoveryMs, until));
 
 const statusOf = ({ body }: RideEvent): RideStatus | undefined => JSON.parse(body).status;
 

@@ -121,7 +121,7 @@ function standstillMs({ at, ms }: TimedAnswer, faults: readonly Fault[]): number
 function isExcused(call: TimedAnswer, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
   return faults.some(
     (fault) =>
-      (fault.hit === hit || (fault.hit === 'step' && hit === 'mongo')) &&
+      fault.hit === hit &&
       (hit === 'mongo' || fault.name === call.api) &&
       overlaps({ ...fault, until: fault.until + (fault.hit === 'mongo' ? recoveryMs : 0) }, call.at, call.at + call.ms),
   );

@@ -1,5 +1,5 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
-import { type Fault, hasSteps } from '../faults-log.ts';
+import type { Fault } from '../faults-log.ts';
 import type { Call, ManualStep } from '../load/request.ts';
 import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
@@ -14,7 +14,7 @@ export function termViolations(rides: readonly Ride[], journal: readonly Call[],
   const byRide = groupBy(ofFares, ({ rideId = '' }) => rideId);
   return [
     ...rides.flatMap((ride) => [
-      ...autoAcceptViolations(ride, rides, faults),
+      ...autoAcceptViolations(ride, rides),
       ...missedOffers(ride, rides, faults),
       ...fareViolations(ride, byRide.get(ride._id) ?? []),
       ...stepViolations(ride, byRide.get(ride._id) ?? []),
@@ -49,14 +49,14 @@ const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: num
  * Auto-accept must accept the first offer that fits and whose driver is free, or with `waitSeconds` the best one, and no
  * other.
  */
-function autoAcceptViolations(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
+function autoAcceptViolations(ride: Ride, rides: readonly Ride[]): string[] {
   const event = ride.events.find(({ by, body }) => by === 'auto_accept' && JSON.parse(body).status !== undefined);
   if (!event) return [];
   const at = event.at.getTime();
   const accepted = ride.offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
   if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, but it was not requested`];
   if (!accepted || !fits(ride, accepted)) return [`${ride._id}: auto-accept accepted an offer that does not fit`];
-  if (!hasSteps(faults) && at < firstAcceptAt(ride)) return [`${ride._id}: auto-accept did not wait for better offers`];
+  if (at < firstAcceptAt(ride)) return [`${ride._id}: auto-accept did not wait for better offers`];
   const candidates =
     ride.autoAccept.waitSeconds === undefined
       ? ride.offers.slice(0, ride.offers.indexOf(accepted))

@@ -26,7 +26,6 @@ type Memory = Map<string, number>;
 
 export const growth: Figure = {
   name: 'growth',
-  promise: 'Finished work leaves nothing in the memory of the processes or in Redis',
   goal: 'memory and Redis within 10 % after 100,000 events, once the last timers have fired',
   async measure(run) {
     // This many events fill the connection pools, the compiled code, the list of finished jobs and the queues' event

@@ -1,5 +1,3 @@
-import type { Context } from '../../../shared/base/context.ts';
-import { openContext } from '../../../shared/process/open-context.ts';
 import type { WorldOptions } from '../world/settings.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -20,20 +18,8 @@ export async function inWorld<T>(
   }
 }
 
-export const crashesOf = ({ apis, workers }: World): string[] =>
+const crashesOf = ({ apis, workers }: World): string[] =>
   [...apis, ...workers].flatMap(({ name, crashes }) => crashes.map((how) => `${name} ended unexpectedly: ${how}`));
-
-/** Gives this process the service's own context, so that it can change rides as the drivers' gateway does. */
-export async function withContext<T>(world: World, use: (ctx: Context) => Promise<T>): Promise<T> {
-  const ctx = await openContext({ ...world.config, logLevel: 'silent' }, 'faults');
-  try {
-    return await use(ctx);
-  } finally {
-    // Does not call `close`, because the world owns the connection to MongoDB.
-    await Promise.allSettled(Object.values(ctx.queues).map((queue) => queue.close()));
-    ctx.redis.disconnect();
-  }
-}
 
 /** Runs `work` for each item, `concurrency` at a time. */
 export async function runConcurrently<T>(items: readonly T[], concurrency: number, work: (item: T) => Promise<void>) {
@@ -42,21 +28,6 @@ export async function runConcurrently<T>(items: readonly T[], concurrency: numbe
     for (const item of rest) await work(item);
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-}
-
-const creationsOfKey = 30;
-
-/** Returns the same key for 30 creations, which is its limit per minute, and then a new key. */
-export function keysInTurn(world: World, mode: 'live' | 'test'): () => Promise<string> {
-  let key = Promise.resolve('');
-  let used = creationsOfKey;
-  return () => {
-    if (used++ >= creationsOfKey) {
-      used = 1;
-      key = world.newKey({ mode, manner: 'none' }).then((made) => made.key);
-    }
-    return key;
-  };
 }
 
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

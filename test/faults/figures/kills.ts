@@ -11,7 +11,6 @@ const resumedWithinMs = 15_000;
 /** Kills every kind of process at every place of its work, repeatedly, under load. */
 export const kills: Figure = {
   name: 'kills',
-  promise: 'Kills lose no acknowledged ride, and the job of a killed worker resumes',
   goal: '0 rides lost in 200 kill cycles; jobs resume within 15 s',
   async measure(run) {
     const cycles = run.short ? allKills.length : 200;

@@ -24,8 +24,6 @@ const ridesPerKey = 25;
 /** Rides for later text their passengers and are cancelled, while the workers, Redis and the provider fail in turn. */
 export const messageFaults: Figure = {
   name: 'messages',
-  promise:
-    'Each change of a ride gives each person exactly one text message, with a recorded outcome and no second text, unless a later message makes it outdated',
   goal: 'exactly one for each of 600 changes, with kills, an emptied Redis, and a provider that is away or slow',
   async measure(run) {
     const messagesReceived: ReceivedMessage[] = [];

@@ -21,7 +21,6 @@ type Outage = keyof typeof outages;
 
 export const mongoOutages: Figure = {
   name: 'mongo-outages',
-  promise: 'An outage of MongoDB causes clean errors and a quick recovery',
   goal: 'JSON 5xx within 3 s, never a hang, no process ends; normal within 5 s of its return',
   needsEngine: true,
   async measure(run) {

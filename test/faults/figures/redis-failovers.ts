@@ -7,14 +7,13 @@ import { measureRedisFaults } from './redis-faults.ts';
 
 const trials = 12;
 
-export const redisCluster = failovers('cluster', 'a Redis Cluster of three primaries with a replica each');
-export const redisSentinel = failovers('sentinel', 'a primary with a replica, and three sentinels');
+export const redisCluster = failovers('cluster');
+export const redisSentinel = failovers('sentinel');
 
 /** Under load, kills or pauses a primary of Redis until its replica has replaced it, or kills all nodes. */
-function failovers(kind: RedisKind, what: string): Figure {
+function failovers(kind: RedisKind): Figure {
   return {
     name: `redis-${kind}`,
-    promise: `The service survives the failure of a Redis node (${what})`,
     goal: `create answers 201; all resumes within 5 s of the failover; 0 hung workers, in ${trials} failovers`,
     async measure(run) {
       const count = run.short ? kindsOfFailure.length : trials;

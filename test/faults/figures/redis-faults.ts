@@ -55,7 +55,7 @@ export async function measureRedisFaults(options: RedisFaults): Promise<FigureRe
   const during = creationsDuring(evidence);
   const reached =
     `${during.length} creations during the faults, all but ${refusedIn(evidence).length} answered 201, the slowest after ` +
-    `${Math.max(...during.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
+    `${Math.max(0, ...during.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
     `after a fault; ${hung.length} times a worker hung; ${summaryOf(evidence)}`;
   return { reached, violations, evidence };
 }

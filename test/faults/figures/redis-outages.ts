@@ -8,7 +8,6 @@ const longMs = 60_000;
 /** Stops, kills or pauses Redis repeatedly under load. */
 export const redisOutages: Figure = {
   name: 'redis-outages',
-  promise: 'The service survives outages of Redis',
   goal: 'create answers 201; all resumes within 3 s of its return; 0 hung workers in 50 outages, three of them of 60 s',
   async measure(run) {
     const count = run.short ? 4 : 50;

@@ -18,7 +18,6 @@ const keysAtOnce = 20;
 /** Under load, moves the slots of all queues, with their keys, between the primaries of a Redis Cluster. */
 export const redisReshard: Figure = {
   name: 'redis-reshard',
-  promise: 'The service survives the resharding of a Redis Cluster',
   goal: `create answers 201; all resumes within 15 s; 0 hung workers, with every queue moved ${trials} times`,
   async measure(run) {
     const count = run.short ? 2 : trials;

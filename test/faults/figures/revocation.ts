@@ -4,7 +4,7 @@ import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, type Random, seededRandom } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type HttpAnswer, type HttpConnection, type HttpRequest, httpConnection, smallRide } from './http-client.ts';
+import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient, smallRide } from './http-client.ts';
 import { inWorld, numbers, runConcurrently } from './in-world.ts';
 
 const concurrency = 6;
@@ -23,7 +23,6 @@ interface Trial {
 
 export const revocation: Figure = {
   name: 'revocation',
-  promise: 'A revoked or rotated secret stops working on the next request, in every process',
   goal: '0 requests accepted that start after the revoke was answered: 1,000 trials over 4 API processes',
   async measure(run) {
     const trials = run.short ? 100 : 1_000;
@@ -46,7 +45,7 @@ export const revocation: Figure = {
 
 async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): Promise<Trial> {
   const { keyId, key } = await world.newKey({ manner: 'none' });
-  const lines = world.apis.map(({ name, url }) => ({ name, connection: httpConnection(url) }));
+  const lines = world.apis.map(({ name, url }) => ({ name, connection: httpClient(url, 1) }));
   const violations: string[] = [];
   let startedAfter = 0;
   let isEnding = false;
@@ -58,7 +57,7 @@ async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): P
   });
 
   // Each connection sends requests without a pause, so that some request starts right after the answer to the revoke.
-  const use = async (name: string, connection: HttpConnection): Promise<void> => {
+  const use = async (name: string, connection: HttpClient): Promise<void> => {
     let before = 0;
     for (let after = 0; after < requestsAfter; ) {
       const request = anyRequest(random, key);

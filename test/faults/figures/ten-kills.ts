@@ -4,14 +4,13 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Figure } from '../figure.ts';
 import { killFirstAt } from '../rounds/arena.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { httpConnection, smallRide } from './http-client.ts';
+import { httpClient, smallRide } from './http-client.ts';
 
 const resumedWithinMs = 15_000;
 
 /** Kills every worker that processes one ride: first the simulator at its step, then the sender of its first event. */
 export const tenKills: Figure = {
   name: 'ten-kills',
-  promise: 'A ride whose worker is killed ten times still ends',
   goal: 'the ride resumes within 15 s of each kill, and ends',
   async measure(run) {
     const kills = run.short ? 2 : 10;
@@ -20,7 +19,7 @@ export const tenKills: Figure = {
     const world = await startWorld({ build: run.build, wired: true, seed: run.seed, settings });
     try {
       const key = await world.newKey({ manner: 'silent' });
-      const api = httpConnection(world.apis[0]?.url ?? '');
+      const api = httpClient(world.apis[0]?.url ?? '');
       const created = await api.request({ method: 'POST', path: '/v1/rides', key: key.key, body: smallRide });
       api.close();
       const { rideId } = JSON.parse(created.text);

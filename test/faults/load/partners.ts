@@ -7,7 +7,7 @@ import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 import { type Pace, plannedPace } from './pace.ts';
 import { type Call, type Connections, closeAll, type More, request } from './request.ts';
-import { liveWays, testWays, type Way } from './side-ways.ts';
+import { liveWays, testWays } from './side-ways.ts';
 
 export interface Partners {
   journal: Call[];
@@ -36,8 +36,6 @@ export interface PartnersOptions {
   acceptShare?: number;
   /** Share of rides with auto-accept, raised fares, manual steps, a later pickup or a successor. */
   sideShare?: number;
-  /** The uses of these rides. */
-  ways?: readonly Way[];
   pace?: Pace;
 }
 
@@ -56,7 +54,6 @@ export function startPartners(
     areLive = false,
     acceptShare = 0.3,
     sideShare = 0,
-    ways = areLive ? liveWays : testWays,
     pace = plannedPace,
   }: PartnersOptions = {},
 ): Partners {
@@ -65,8 +62,6 @@ export function startPartners(
   /** Rough duration of a ride. Partners act at a random time in it. */
   const rideMs = 20_000 / world.config.simulationSpeed;
   const inUse = new Set<Promise<void>>();
-  /** A clock that is an hour off would refuse a ride for later, or open it an hour too late. */
-  const hasClockSteps = 'setClock' in world.mongo;
   let stopped = false;
   let started = 0;
 
@@ -118,8 +113,7 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const possible = ways.filter(({ isLater }) => !isLater || !hasClockSteps);
-    const way = random() < sideShare ? oneOf(random, possible) : undefined;
+    const way = random() < sideShare ? oneOf(random, areLive ? liveWays : testWays) : undefined;
     const scenario = way?.scenario ?? oneOf(random, scenarios);
     const terms = { ...way?.terms, ...(way?.isLater && { pickupAt: soonOpening(random) }) };
     const rideId = await create(key, tag, scenario, terms);

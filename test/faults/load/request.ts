@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
-import { type HttpConnection, httpClient } from '../figures/http-client.ts';
+import { type HttpClient, httpClient } from '../figures/http-client.ts';
 
 export interface RequestOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -55,7 +55,7 @@ export interface More {
 }
 
 /** The connections of some partners or drivers, by the address of an API process. */
-export type Connections = Map<string, HttpConnection>;
+export type Connections = Map<string, HttpClient>;
 
 export function closeAll(connections: Connections): void {
   for (const connection of connections.values()) connection.close();
@@ -69,8 +69,8 @@ export async function request(connections: Connections, asked: RequestOptions): 
   connections.set(origin, client);
   const at = Date.now();
   const answer = await client.request({ method, path: pathname + search, key, headers, body }).then(
-    ({ status, head, text }) => {
-      const isReplay = /^x-service-replayed: true\r?$/im.test(head);
+    ({ status, headers, text }) => {
+      const isReplay = headers['x-service-replayed'] === 'true';
       return { status, text, body: parseJson(text), ...(isReplay && { isReplay }) };
     },
     (error: Error) => ({ status: 0, text: error.message }),

@@ -93,19 +93,7 @@ async function cancelLater({ random, call }: Use): Promise<void> {
   await call({ operation: 'cancel' });
 }
 
-/** The partner makes an offer, accepts it, and cancels as the driver. */
-async function cancelAsDriver({ call }: Use): Promise<void> {
-  const made = await retry(() => call({ operation: 'step', step: 'offer' }));
-  const offerId = made.body?.offerId as string | undefined;
-  if (!offerId) return;
-  await retry(() => call({ operation: 'accept', offerId }));
-  await retry(() => call({ operation: 'step', step: 'cancel' }));
-}
-
 const rebid: Partial<RideRequest> = { onDriverCancel: 'rebid' };
-
-/** Only cancellations that get a successor. */
-export const rebidWays: readonly Way[] = [{ scenario: 'no_offers', use: cancelAsDriver, terms: rebid }];
 
 const autoAccept = (maxPrice: number, maxEtaMinutes?: number, waitSeconds?: number): Partial<RideRequest> => ({
   autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }), ...(waitSeconds && { waitSeconds }) },

@@ -58,7 +58,7 @@ export async function scale(arena: Arena, pool: PoolName, eachMs: number): Promi
 }
 
 /** Stops a process with SIGTERM and reports violations: a wrong exit code, a late end or a crash. */
-async function end({ broken }: Arena, { name, stop, crashes }: WorldProcess): Promise<number> {
+export async function end({ broken }: Arena, { name, stop, crashes }: WorldProcess): Promise<number> {
   const { how, ms } = await stop();
   if (how !== 'code 0') broken.push(`${name} ended with ${how} after SIGTERM`);
   if (ms > endsWithinMs) broken.push(`${name} took ${ms} ms to end`);

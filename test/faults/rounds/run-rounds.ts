@@ -7,11 +7,11 @@ import { gatherEvidence } from '../check/evidence.ts';
 import { standstillSummary, standstillViolations } from '../check/standstills.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FigureResult, FigureRun } from '../figure.ts';
-import { startCrowd } from '../load/crowd.ts';
+import { startFeedReaders } from '../load/feed-readers.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPace } from '../load/pace.ts';
 import { startPartners } from '../load/partners.ts';
-import type { Way } from '../load/side-ways.ts';
+import { startPeople } from '../load/people.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { startMachineWatch } from '../world/machine-watch.ts';
 import { manners } from '../world/receivers.ts';
@@ -27,12 +27,8 @@ export interface FaultRunOptions {
   /** Creations started each second, at the planned pace. */
   perSecond?: number;
   longestMs?: number;
-  /** With people on the dashboard, feed readers and old rides. */
+  /** With people on the dashboard and feed readers. */
   withPeople?: boolean;
-  /** All rides of partners have one of these uses. */
-  ways?: readonly Way[];
-  /** Number of drivers. Without drivers the run has no live rides. */
-  drivers?: number;
   /** Makes the faults. Partners send requests in the meantime. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
   /** Finds further violations, in addition to the checker's. */
@@ -65,13 +61,11 @@ export async function runUnderFaults({
   perSecond = run.short ? 6 : 10,
   longestMs,
   withPeople = false,
-  ways,
-  drivers,
   faults,
   check,
 }: FaultRunOptions): Promise<FaultRunResult> {
   const random = seededRandom(run.seed);
-  const world = await startWorld({ build: run.build, wired: true, seed: run.seed, withPast: withPeople, ...more });
+  const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
   const made: Fault[] = [];
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: made, say: run.say });
   let evidence: Evidence | undefined;
@@ -82,23 +76,20 @@ export async function runUnderFaults({
   const pace = startPace();
   try {
     const keys = await keysOfEveryManner(world);
-    const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, {
-      sideShare: ways ? 1 : withPeople ? 0.3 : 0,
-      ways,
-      pace,
-    });
+    const sideShare = withPeople ? 0.3 : 0;
+    const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond, { sideShare, pace });
     const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
     const liveRandom = seededRandom(run.seed + 2);
-    fleet = await startFleet(world, liveRandom, { drivers, pace, areConstant: drivers === 0 });
-    const live = startPartners(world, drivers === 0 ? [] : liveKeys, liveRandom, livePerSecond, {
+    fleet = await startFleet(world, liveRandom, { pace });
+    const live = startPartners(world, liveKeys, liveRandom, livePerSecond, {
       areLive: true,
       acceptShare: 0.6,
-      sideShare: withPeople ? 0.3 : 0,
+      sideShare,
       pace,
     });
-    const crowd = withPeople
-      ? startCrowd(world, [...keys.slice(0, 3), ...liveKeys.slice(0, 1)], run.seed + 3, { pace })
-      : undefined;
+    const people = withPeople ? startPeople(world, seededRandom(run.seed + 3), { pace }) : undefined;
+    const feedKeys = [...keys.slice(0, 3), ...liveKeys.slice(0, 1)];
+    const readers = withPeople ? startFeedReaders(world, feedKeys, seededRandom(run.seed + 4)) : undefined;
     const arena: Arena = { world, random, faults: made, broken: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
     await faults(arena, partners);
@@ -108,13 +99,13 @@ export async function runUnderFaults({
     // anyway.
     await setTimeout(calmMs);
     journal.push(...(await live.stop()));
-    const presses = await crowd?.goHome();
+    const presses = await people?.stop();
     run.say(`${journal.length} requests made; waiting until all work is done`);
     const slowdown = pace.stop();
     if (slowdown > 1.05) run.say(`pauses of the load were ${slowdown.toFixed(1)} times as long as planned`);
     await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
-    const feeds = await crowd?.readToEnd();
+    const feeds = await readers?.stop();
     await watch.stop();
     const { standstills } = watch;
     evidence = await gatherEvidence(world, { journal, fleet: fleetLog, faults: made, standstills, feeds, presses });
@@ -199,8 +190,7 @@ export function summaryOf({ rides, receipts, journal, faults, standstills, fleet
   );
 }
 
-const besideSummary = ({ feeds, presses, asked, received, past }: NonNullable<Evidence['beside']>): string =>
+const besideSummary = ({ feeds, presses, asked, received }: NonNullable<Evidence['beside']>): string =>
   `; ${presses.length} forms of people, sent ${presses.reduce((sum, { tries }) => sum + tries.length, 0)} times, ` +
   `${asked.length} resends and test events received, ${received.length} mails, ` +
-  `${feeds.reduce((sum, { events }) => sum + events.length, 0)} events shown by ${feeds.length} feeds, ` +
-  `${past.stored.size} old rides left`;
+  `${feeds.reduce((sum, { events }) => sum + events.length, 0)} events shown by ${feeds.length} feeds`;

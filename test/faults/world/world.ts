@@ -20,9 +20,7 @@ import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
-import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
 import { becomes } from '../../support/until.ts';
-import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
 import { startInterruptible } from './interruptible.ts';
 import { countOpenWork } from './left-to-do.ts';
@@ -66,8 +64,6 @@ export interface World {
   mails: ReceivedMail[];
   /** The account of all keys from `newKey`. */
   accountId: string;
-  /** The old rides in the database. */
-  past: Past;
   keys: Map<string, NewKey>;
   /** Signing secrets that a roll has replaced, by key id. Attempts in flight may still be signed with them. */
   rolledSecrets: Map<string, string[]>;
@@ -106,11 +102,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
   const given = givenMongo();
-  const mongo = options.hasSteppableMongo
-    ? await startSteppableMongo()
-    : given
-      ? fixedServer(given.url('faults'), given.drop)
-      : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+  const mongo = given
+    ? fixedServer(given.url('faults'), given.drop)
+    : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
   const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
   const redisGroup = options.redis && (await startRedisGroup(options.redis, path.join(folder, 'redis')));
   const redis =
@@ -143,10 +137,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await connectMongo(mongo.url, { timeLimits: false });
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
-  const past = emptyPast();
-  // The past is added before any process starts, so that the first run of the usage sums and of the retention finds
-  // work.
-  if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
   const createProcess = async (
     kind: WorldProcess['kind'],
@@ -194,7 +184,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     mail,
     mails,
     accountId: account._id,
-    past,
     keys,
     rolledSecrets,
     endpointSecrets,
@@ -227,8 +216,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     shiftedWorkers: (name, shiftMs) => createProcess('bidding', name, poolNames, shiftMs),
     async quiet(maxMs) {
-      const left = () => countOpenWork(past.keyIds);
-      return (await becomes(async () => (await left()) === 0, maxMs, 200)) ? 0 : left();
+      return (await becomes(async () => (await countOpenWork()) === 0, maxMs, 200)) ? 0 : countOpenWork();
     },
     async stop() {
       const running = [...apis, ...workers].filter((process) => process.isRunning);
@@ -239,7 +227,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await disconnectMongo();
       await (redisGroup ?? redis).stop();
       await replicaSet?.close();
-      await ('close' in mongo ? (mongo as SteppableMongo).close() : mongo.stop());
+      await mongo.stop();
       await fs.rm(folder, { recursive: true, force: true });
     },
   };

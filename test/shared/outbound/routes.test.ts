@@ -104,7 +104,7 @@ describe('the routing server', () => {
     ['null', answerJson(null)],
     ['a redirect', (_, response) => void response.writeHead(302, { Location: '/other' }).end()],
     ['status 500', answerJson({}, 500)],
-    ['10 MB', (_, response) => void response.end(`"${'x'.repeat(10_000_000)}"`)],
+    ['10 MB', answerJson({ ...answer(), padding: 'x'.repeat(10_000_000) })],
     ['nothing', (request) => void request.socket.destroy()],
   ] as [string, Parameters<typeof router.answerWith>[0]][]) {
     it(`${title} is a failure, in which nothing else is asked`, async () => {

@@ -7,6 +7,10 @@ import { makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stor
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
+/** The number of races of each kind; `COUNT=3000` makes more. */
+const count = Number(process.env.COUNT ?? 30);
+const longestMs = 3_600_000;
+
 /** Expects that a race ended with one of the allowed results. */
 const expectOneOf = (texts: unknown[], allowed: string[][]) =>
   expect(texts.join(' ')).to.be.oneOf(allowed.map((result) => result.join(' ')));
@@ -71,49 +75,74 @@ describe('concurrent actions on a ride', () => {
     expect(ride).to.include({ status: 'driver_arriving', seq: 51, rev: 51 });
   });
 
+  /** Runs many races, 30 at once. */
+  async function raceAll(race: () => Promise<void>): Promise<void> {
+    for (let done = 0; done < count; done += 30) await Promise.all(times(Math.min(30, count - done), race));
+  }
+
   it('a race of accept, cancel and expiry follows the lifecycle, with one event for each that succeeds', async () => {
-    await Promise.all(
-      times(30, async () => {
-        const { rideId, offerId } = await rideIn(ctx, 'bidding');
-        await makeDue(rideId, 'expire');
-        const [accepted, cancelled, expired] = await Promise.all([
-          outcomeOf(accept(rideId, offerId)),
-          outcomeOf(cancel(rideId)),
-          fireTimer(ctx, rideId, 'expire'),
-        ]);
-        const ride = await storedRide(rideId);
-        expectOneOf(
-          [accepted, cancelled, expired.result, ...statusesSent(ride).slice(1)],
-          [
-            // A cancel after the accept is allowed.
-            ['done', 'done', 'stale', 'driver_arriving', 'cancelled'],
-            ['ride_not_bidding', 'done', 'stale', 'cancelled'],
-            ['ride_not_bidding', 'ride_ended', 'done', 'cancelled'],
-          ],
-        );
-        expect(ride.status).to.equal('cancelled');
-      }),
-    );
-  });
+    await raceAll(async () => {
+      const { rideId, offerId } = await rideIn(ctx, 'bidding');
+      await makeDue(rideId, 'expire');
+      const [accepted, cancelled, expired] = await Promise.all([
+        outcomeOf(accept(rideId, offerId)),
+        outcomeOf(cancel(rideId)),
+        fireTimer(ctx, rideId, 'expire'),
+      ]);
+      const ride = await storedRide(rideId);
+      expectOneOf(
+        [accepted, cancelled, expired.result, ...statusesSent(ride).slice(1)],
+        [
+          // A cancel after the accept is allowed.
+          ['done', 'done', 'stale', 'driver_arriving', 'cancelled'],
+          ['ride_not_bidding', 'done', 'stale', 'cancelled'],
+          ['ride_not_bidding', 'ride_ended', 'done', 'cancelled'],
+        ],
+      );
+      expect(ride.status).to.equal('cancelled');
+    });
+  }).timeout(longestMs);
+
+  it('a race of accepts, a withdrawal and cancels accepts at most one offer, and each answer agrees with the ride', async () => {
+    await raceAll(async () => {
+      const { rideId, offers } = await rideIn(ctx, 'bidding', { offers: [{ price: 20 }, { price: 21 }] });
+      const [first = '', second = ''] = offers.map(({ offerId }) => offerId);
+      const accepts = [first, first, second, Math.random() < 0.5 ? first : second];
+      const withdraw = applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: second }, 'anyone');
+      const [withdrawn, accepted, cancelled] = await Promise.all([
+        outcomeOf(withdraw),
+        Promise.all(accepts.map((offerId) => outcomeOf(accept(rideId, offerId)))),
+        Promise.all(times(Math.floor(Math.random() * 3), () => outcomeOf(cancel(rideId)))),
+      ]);
+      const ride = await storedRide(rideId);
+      const won = new Set(accepts.filter((_, index) => accepted[index] === 'done'));
+      expect([...won]).to.deep.equal(ride.acceptedOfferId ? [ride.acceptedOfferId] : []);
+      expect(withdrawn === 'done' && won.has(second)).to.equal(false);
+      const cancels = cancelled.filter((outcome) => outcome === 'done').length;
+      expect(cancels).to.equal(cancelled.length > 0 ? 1 : 0);
+      expect(statusesSent(ride).slice(2)).to.deep.equal([
+        ...(won.size > 0 ? ['driver_arriving'] : []),
+        ...(cancels > 0 ? ['cancelled'] : []),
+      ]);
+    });
+  }).timeout(longestMs);
 
   it('partner and simulator accept the same offer concurrently with one event', async () => {
-    await Promise.all(
-      times(20, async () => {
-        const rideId = await newRide(ctx, { mode: 'test' });
-        await makeDue(rideId, 'offer');
-        await fireTimer(ctx, rideId, 'offer');
-        const [offer] = (await storedRide(rideId)).offers;
-        await makeDue(rideId, 'accept');
-        const [accepted, simulated] = await Promise.all([
-          outcomeOf(accept(rideId, offer?.offerId ?? '')),
-          fireTimer(ctx, rideId, 'accept'),
-        ]);
-        const ride = await storedRide(rideId);
-        expect(accepted).to.equal('done');
-        expect(simulated.result).to.be.oneOf(['done', 'stale']);
-        expect(statusesSent(ride)).to.deep.equal(['offer.received', 'driver_arriving']);
-        expect(ride.timers.map(({ name }) => name)).to.have.members(['stall', 'arrive']);
-      }),
-    );
-  });
+    await raceAll(async () => {
+      const rideId = await newRide(ctx, { mode: 'test' });
+      await makeDue(rideId, 'offer');
+      await fireTimer(ctx, rideId, 'offer');
+      const [offer] = (await storedRide(rideId)).offers;
+      await makeDue(rideId, 'accept');
+      const [accepted, simulated] = await Promise.all([
+        outcomeOf(accept(rideId, offer?.offerId ?? '')),
+        fireTimer(ctx, rideId, 'accept'),
+      ]);
+      const ride = await storedRide(rideId);
+      expect(accepted).to.equal('done');
+      expect(simulated.result).to.be.oneOf(['done', 'stale']);
+      expect(statusesSent(ride)).to.deep.equal(['offer.received', 'driver_arriving']);
+      expect(ride.timers.map(({ name }) => name)).to.have.members(['stall', 'arrive']);
+    });
+  }).timeout(longestMs);
 });

@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -113,7 +114,7 @@ async function expectTimeout(reason: AttemptPhase, attempt: Attempt): Promise<vo
 
 /** Writes a text repeatedly and slowly, until the connection is closed. */
 const trickles =
-  (text: string, first = '') =>
+  (text: string, first: string | Buffer = '') =>
   (socket: Socket) => {
     socket.write(first);
     const timer = setInterval(() => socket.write(text), 10);
@@ -144,11 +145,29 @@ describe('send: time limit', () => {
     }
   });
 
-  it('an attempt times out on a TLS handshake that is never completed', async () => {
-    const mute = await startReceiver({ raw: true });
-    const origin = `https://localhost:${mute.port}`;
-    await expectTimeout('tls', attemptTo({ origin }));
-    await mute.close();
+  /** The start of a TLS record of 16 kB that contains a ServerHello of the same length. */
+  const hello = Buffer.from([22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc, 3, 3]);
+  for (const [what, answer] of [
+    ['is never completed', undefined],
+    ['arrives byte by byte', trickles('x', hello)],
+  ] as const) {
+    it(`an attempt times out on a TLS handshake that ${what}`, async () => {
+      const receiver = await startReceiver({ raw: true, answer });
+      const origin = `https://localhost:${receiver.port}`;
+      await expectTimeout('tls', attemptTo({ origin }));
+      await receiver.close();
+    });
+  }
+
+  it('one time limit covers the lookup of the name and the wait for the answer', async () => {
+    const receiver = await startReceiver({ raw: true });
+    const limitMs = scaled(300);
+    const resolver = () => setTimeout(0.8 * limitMs, ['127.0.0.1']);
+    const origin = `http://partner.test:${receiver.port}`;
+    const result = await send(attemptTo({ origin }, { resolver, timeoutMs: limitMs }));
+    await receiver.close();
+    expect(result).to.include({ outcome: 'timeout', reason: 'answer' });
+    expect(result.durationMs).to.be.below(1.7 * limitMs);
   });
 
   const answers: [string, Omit<RawOptions, 'raw'>][] = [
@@ -364,6 +383,7 @@ describe('send: trace', () => {
       await receiver.close();
       return traceFields(trace, 'failed');
     };
+    const bomb = brotliCompressSync(Buffer.alloc(64 << 20));
     const forms: [string, string, Buffer, string][] = [
       ['gzip', 'Content-Encoding: gzip', gzipSync(text), text],
       ['deflate', 'Content-Encoding: deflate', deflateSync(text), text],
@@ -377,6 +397,7 @@ describe('send: trace', () => {
       ['Shift_JIS', 'Content-Type: text/html; charset="Shift_JIS"', Buffer.from([0x8e, 0xb8, 0x94, 0x73]), '失敗'],
       ['no known form', 'Content-Type: text/plain; charset=none', Buffer.from([0x61, 0xff]), 'aÿ'],
       ['a compressed answer that is damaged', 'Content-Encoding: gzip', Buffer.from('no gzip'), 'no gzip'],
+      ['64 MB in brotli, which is not decompressed', 'Content-Encoding: br', bomb, bomb.toString('latin1')],
     ];
     for (const [what, header, body, expected] of forms) {
       it(`the trace has the text of an answer in ${what}`, async () => {

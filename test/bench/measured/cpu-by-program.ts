@@ -1,7 +1,7 @@
 import os from 'node:os';
-import { cpuUsOf } from '../measured/machine-cpu.ts';
-import type { Program } from '../measured/program.ts';
 import type { Stack } from '../stack.ts';
+import { cpuUsOf } from './machine-cpu.ts';
+import type { Program } from './program.ts';
 
 /** Measures the CPU time of each program and server from now until `stop`. */
 export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
@@ -19,15 +19,17 @@ export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
     async stop() {
       const after = await read();
       const seconds = (performance.now() - startedAt) / 1_000;
-      const perSecondMs = measured.map(({ name }, index): [string, number] => {
-        return [name, ((after[index] ?? 0) - (before[index] ?? 0)) / 1_000 / seconds];
+      const usedUs = measured.map(({ name }, index): [string, number] => {
+        return [name, (after[index] ?? 0) - (before[index] ?? 0)];
       });
+      const perSecondMs = usedUs.map(([name, us]): [string, number] => [name, us / 1_000 / seconds]);
+      /** The CPU time of these programs together, in microseconds. */
+      const usOf = (...names: string[]) => usedUs.reduce((sum, [name, us]) => sum + (names.includes(name) ? us : 0), 0);
       const totalMs = perSecondMs.reduce((sum, [, ms]) => sum + ms, 0);
       /** The CPU use of these programs together, in percent of a core. */
-      const percentOf = (...names: string[]) =>
-        perSecondMs.reduce((sum, [name, ms]) => sum + (names.includes(name) ? ms / 10 : 0), 0);
+      const percentOf = (...names: string[]) => usOf(...names) / 10_000 / seconds;
       const machinePercent = totalMs / 10 / os.availableParallelism();
-      return { perSecondMs, percentOf, machinePercent, othersShare: othersShare() };
+      return { perSecondMs, usOf, percentOf, machinePercent, othersShare: othersShare() };
     },
   };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { smallRide } from '../figures/http-client.ts';
+import { validRide } from './client.ts';
 
 /**
  * Bytes that are not valid HTTP, or nearly not. `KEY` and `CANARY` are placeholders. Requests that a server may
@@ -17,7 +17,7 @@ export interface Malformed {
   cutAt?: number;
 }
 
-const body = JSON.stringify({ ...smallRide, notes: 'CANARY' });
+const body = JSON.stringify({ ...validRide, notes: 'CANARY' });
 const bodyBytes = body.length;
 const request = (lines: string[], content = body) => `${lines.join('\r\n')}\r\n\r\n${content}`;
 const head = ['POST /v1/rides HTTP/1.1', 'Host: x', 'X-Api-Key: KEY', 'Content-Type: application/json'];
@@ -25,21 +25,7 @@ const whole = request([...head, `Content-Length: ${bodyBytes}`]);
 const chunk = `${bodyBytes.toString(16)}\r\n${body}\r\n`;
 
 const special = fc.constantFrom(
-  '\0',
-  '\n',
-  '\r',
-  '\r\n',
-  '\r\n\r\n',
-  ' ',
-  '\t',
-  ':',
-  ';',
-  ',',
-  '\u00ff',
-  '\u0080',
-  '\v',
-  '"',
-  '%',
+  ...['\0', '\n', '\r', '\r\n', '\r\n\r\n', ' ', '\t', ':', ';', ',', '\u00ff', '\u0080', '\v', '"', '%'],
 );
 const mutation = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
@@ -57,18 +43,7 @@ const mutated = fc.array(mutation, { minLength: 1, maxLength: 4 }).map((mutation
 });
 
 const length = fc.constantFrom(
-  '4',
-  '0',
-  `${bodyBytes}`,
-  '+5',
-  '-1',
-  '0x10',
-  '1e2',
-  '5, 5',
-  '99999999999999999999',
-  '',
-  ' ',
-  '4\t',
+  ...['4', '0', `${bodyBytes}`, '+5', '-1', '0x10', '1e2', '5, 5', '99999999999999999999', '', ' ', '4\t'],
 );
 const transfer = fc.constantFrom(
   ...[
@@ -84,11 +59,7 @@ const transfer = fc.constantFrom(
   ...['"chunked"', 'chunked;q=1', 'chunked, chunked', '\vchunked', 'identity', 'cow'],
 );
 const transferName = fc.constantFrom(
-  'Transfer-Encoding',
-  'transfer-encoding',
-  'Transfer-Encoding ',
-  'Transfer\tEncoding',
-  'Transfer_Encoding',
+  ...['Transfer-Encoding', 'transfer-encoding', 'Transfer-Encoding ', 'Transfer\tEncoding', 'Transfer_Encoding'],
 );
 /** Requests with both a length and chunks, followed by a second creation (request smuggling). */
 const smuggled = fc
@@ -112,12 +83,8 @@ const twoLengths = fc.tuple(length, length).map(([first, second]) => ({
 
 const twice = fc
   .constantFrom(
-    'Host: y',
-    'Authorization: Bearer KEY',
-    'X-Api-Key: x',
-    'Content-Type: text/plain',
-    'Expect: 100-continue',
-    'Idempotency-Key: a',
+    ...['Host: y', 'Authorization: Bearer KEY', 'X-Api-Key: x', 'Content-Type: text/plain', 'Expect: 100-continue'],
+    ...['Idempotency-Key: a'],
   )
   .chain((line) =>
     fc.integer({ min: 1, max: 60 }).map((times) => ({
@@ -153,19 +120,8 @@ const hugeHeaders = fc
   }));
 
 const size = fc.constantFrom(
-  '0',
-  '1',
-  'zz',
-  '-1',
-  '0x10',
-  'FFFFFFFFFFFFFFFF',
-  '7fffffff',
-  '10000000000000000',
-  '1;a=b',
-  '1 ',
-  ' 1',
-  '',
-  `${bodyBytes.toString(16)}`,
+  ...['0', '1', 'zz', '-1', '0x10', 'FFFFFFFFFFFFFFFF', '7fffffff', '10000000000000000', '1;a=b', '1 ', ' 1', ''],
+  ...[`${bodyBytes.toString(16)}`],
 );
 const chunkEnd = fc.constantFrom('\r\n', '\n', '', '\r', 'X\r\n');
 const badChunks = fc
@@ -190,46 +146,18 @@ const goodChunks = fc
 const firstLine = fc
   .record({
     method: fc.constantFrom(
-      'GET',
-      'POST',
-      'get',
-      'CONNECT',
-      'OPTIONS',
-      'PRI',
-      'FETCH',
-      '',
-      'G\0T',
-      'GET GET',
-      'M-SEARCH',
+      ...['GET', 'POST', 'get', 'CONNECT', 'OPTIONS', 'PRI', 'FETCH', '', 'G\0T', 'GET GET', 'M-SEARCH'],
     ),
     target: fc.oneof(
       fc.constantFrom(
-        '/v1',
-        '*',
-        '',
-        'http://x/v1/rides',
-        'http://x:99999/v1',
-        '//',
-        'x:443',
-        '/v1/rides/\0',
-        '/v1/rides/\u00ff',
-        '/v1#f',
-        '\\v1',
-        '/v1?\t',
+        ...['/v1', '*', '', 'http://x/v1/rides', 'http://x:99999/v1', '//', 'x:443', '/v1/rides/\0'],
+        ...['/v1/rides/\u00ff', '/v1#f', '\\v1', '/v1?\t'],
       ),
       fc.string({ unit: 'binary-ascii', maxLength: 20 }),
     ),
     version: fc.constantFrom(
-      'HTTP/1.1',
-      'HTTP/1.0',
-      'HTTP/0.9',
-      'HTTP/2.0',
-      'HTTP/1.10',
-      'HTTP/',
-      'ICE/1.0',
-      '',
-      'HTTP/1.1 x',
-      'RTSP/1.0',
+      ...['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.10', 'HTTP/', 'ICE/1.0', '', 'HTTP/1.1 x'],
+      ...['RTSP/1.0'],
     ),
     hosts: fc.constantFrom(['Host: x'], [], ['Host:'], ['Host: a b'], ['Host: x', 'Host: y'], ['Host: \u00ff']),
   })
