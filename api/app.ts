@@ -26,7 +26,7 @@ import { callbackPart } from './messages/callback-part.ts';
 import { operations } from './operations.ts';
 import type { Part, RequestContext, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
-import { rideCreation } from './rides/creation.ts';
+import { createForRequests } from './rides/create-for-request.ts';
 import { followRides } from './streams/followed-rides.ts';
 import { tileFilePart } from './tile-file-part.ts';
 import { webPart } from './web-part.ts';
@@ -54,12 +54,12 @@ export function listenerOf(service: Context, parts: readonly Part[], limitMs?: n
 /** Creates the parts. `more` is only for development and tests; `limitMs`, a request's time limit, only for tests. */
 export function createApp(service: Context, more: Part[] = [], limitMs?: number): App & { parts: readonly Part[] } {
   const wake = subscribeToRideChanges(connectSubscriberRedis(service.config.secrets.redisUrl, service.log));
-  const creation = rideCreation(service);
+  const createRide = createForRequests(service);
   const gateway = createGateway(service, wake);
   const tracked = followRides(service, wake, trackView);
   const toHttps = { before: [redirectToHttps(service.config)] };
   const parts = [
-    ...partnerParts(service, { wake, creation }),
+    ...partnerParts(service, { wake, createRide }),
     driversPart(service, gateway),
     driveDataPart(service, gateway),
     webPart(service, drivePages(service), {
@@ -67,7 +67,7 @@ export function createApp(service: Context, more: Part[] = [], limitMs?: number)
       more: signedInDrivers(service),
     }),
     webPart(service, trackPages(service, tracked.follow), toHttps),
-    dashboardPart(service, { wake, creation, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
+    dashboardPart(service, { wake, createRide, mailPage: more.find(({ mailPage }) => mailPage)?.mailPage }),
     webPart(service, docsPages(operations, service.config), toHttps),
     webPart(service, assetPages()),
     callbackPart(service),

@@ -6,27 +6,20 @@ import { redirectToHttps } from '../http/forwarded.ts';
 import { routesBelow } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
-import type { RideCreation } from '../rides/creation.ts';
 import { dashboardStreams } from './dashboard-streams.ts';
-import { dashboardRoutes } from './web-pages.ts';
+import { dashboardRoutes, type PageParts } from './web-pages.ts';
 
 export const dashboardBase = '/dashboard';
 
-/** The objects that the dashboard shares with other parts of the process. */
-interface SharedParts {
-  wake: Wake;
-  creation: RideCreation;
-  /** The page that lists the service's mails, in a development stack. */
-  mailPage?: string;
-}
-
 /** The dashboard (contract, sections 1 and 5): pages on which partners sign in and manage their keys. */
-export function dashboardPart(service: Context, { wake, creation, mailPage }: SharedParts): Part {
+export function dashboardPart(
+  service: Context,
+  { wake, createRide, mailPage }: Omit<PageParts, 'streams'> & { wake: Wake },
+): Part {
   const { config } = service;
   const streams = dashboardStreams(service, wake);
-  const routes = dashboardRoutes(service, {
-    ...{ creation, streams, mailPage: config.secrets.smtpUrl ? undefined : mailPage },
-  });
+  const shownMailPage = config.secrets.smtpUrl ? undefined : mailPage;
+  const routes = dashboardRoutes(service, { createRide, streams, mailPage: shownMailPage });
   return {
     name: 'dashboard',
     ...routesBelow(dashboardBase, routes, { before: [redirectToHttps(config), refuseForeignChanges(config)] }),

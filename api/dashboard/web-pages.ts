@@ -23,18 +23,18 @@ import { changeByDesk } from '../../web/kit/record-change.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { hostCookie } from '../http/credentials.ts';
 import { clientAddress } from '../http/forwarded.ts';
-import { makeChange, type Route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { faultsIn, validate } from '../http/validate.ts';
 import type { RequestContext } from '../part.ts';
-import type { RideCreation } from '../rides/creation.ts';
+import type { CreateForRequest } from '../rides/create-for-request.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
-import { assertPickupTime, changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
+import { changedTerms, changedTermsSchema, newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { describeRequest, handleWith, respond } from '../web-part.ts';
 import type { DashboardStreams } from './dashboard-streams.ts';
 
 /** The objects of the process that pages use. */
 export interface PageParts {
-  creation: RideCreation;
+  createRide: CreateForRequest;
   streams: DashboardStreams;
   /** The page that lists the service's mails, in a development stack that sends none. */
   mailPage?: string;
@@ -55,7 +55,7 @@ const noForm: Form = { text: () => '' };
  * For the others, a request without a session is redirected to the sign-in page, which leads back to the page. A member
  * whose role may not use the route gets a 403. A script gets an empty 401 or 403, because it cannot sign in.
  */
-export function dashboardRoutes(service: Context, { creation, streams, mailPage }: PageParts): Route[] {
+export function dashboardRoutes(service: Context, { createRide, streams, mailPage }: PageParts): Route[] {
   const cookie = hostCookie(service.config, sessionCookie);
   const schema = newRideSchema(service.config);
   const changedSchema = changedTermsSchema(service.config);
@@ -92,14 +92,14 @@ export function dashboardRoutes(service: Context, { creation, streams, mailPage 
         // An empty field removes what the ride has, also if it is no text.
         const emptied = Object.entries(body).flatMap(([name, value]) => (value === undefined ? [[name, '']] : []));
         const terms = { ...changedTerms(validate(changedSchema, body)), ...Object.fromEntries(emptied) };
-        await changeByDesk({ ...request, sent }, ride, terms, (news) => assertPickupTime(news, service.now()));
+        await changeByDesk({ ...request, sent }, ride, terms);
         return {};
       },
       findCreated: (keyIds) => findCreated(owner, keyIds, formId),
       createRide(key, body, scenario) {
         const origin = { by: 'dashboard' as const, requestId, form: sent.id };
         const asked = { key: callerOf(key), request: rideRequest(validate(schema, body)), scenario };
-        return makeChange(ctx, { ...asked, idempotencyKey: formId, origin }, creation);
+        return createRide(ctx, { ...asked, idempotencyKey: formId, origin });
       },
     };
   }

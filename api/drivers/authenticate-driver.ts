@@ -7,7 +7,7 @@ import { hostCookie, readApiKey } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 
 /** Finds the driver who made a request and stores the driver in the request's state, or throws a 401. */
-export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
+type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
 export interface Authenticators {
   authenticate: Authenticate;
@@ -15,7 +15,7 @@ export interface Authenticators {
   authenticateInBatch: Authenticate;
 }
 
-export const batchWindowMs = 250;
+const batchWindowMs = 250;
 
 /** Authenticates by the request's secret key, in the same two headers as a partner's key. */
 export function authenticateByKey(): Authenticators {

@@ -1,15 +1,11 @@
 import Joi from 'joi';
-import type { Context } from '../../shared/base/context.ts';
-import { AppError } from '../../shared/base/errors.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
-import { durableRead } from '../../shared/base/mongo/durable-read.ts';
 import { answerOf, bodySchema } from '../../shared/base/operation.ts';
-import { goOffline as putOffline, goOnline as putOnline } from '../../shared/drivers/change-availability.ts';
-import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { goOffline as putOffline } from '../../shared/drivers/change-availability.ts';
 import type { Report } from '../../shared/drivers/position-reports.ts';
 import { availability, examplePlace } from '../../shared/rides/driver/driver-schemas.ts';
-import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
+import { putOnline } from '../../shared/rides/driver/settle-driver.ts';
 import { readJsonBody } from '../http/body.ts';
 import { inSteps } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
@@ -35,22 +31,10 @@ export const goOnline: DriverOperation = {
     inSteps(goOnline, {
       authenticate,
       validate: async (ctx, driver) => ({ driver, place: validate(placeSchema, await readJsonBody(ctx)) }),
-      act: ({ driver, place }) => goOnlineAt(service, driver, place),
+      act: ({ driver, place }) => putOnline(service, driver, place),
       present: (available): Shape<typeof availability> => ({ available }),
     }),
 };
-
-/** Puts the driver online. Resolves with false for a driver who is on a ride, and is available after it. */
-async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
-  await putOnline(driver, place, new Date(service.now()));
-  const { rideId, isActive } = await durableRead(
-    () => settleDriver(service, driver.driverId),
-    (settled) => settled.rideId === null && settled.isActive,
-  );
-  // The driver was suspended after this request was authenticated, so settleDriver has put the driver offline again.
-  if (!isActive) throw new AppError('unauthorized');
-  return rideId === null;
-}
 
 export const goOffline: DriverOperation = {
   id: 'goOffline',
@@ -116,7 +100,6 @@ export const reportPosition: DriverOperation = {
         return { driverId, report };
       },
       act: ({ driverId, report }) => reports.add(driverId, report),
-      present: () => null,
     }),
 };
 

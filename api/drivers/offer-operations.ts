@@ -47,13 +47,8 @@ export const makeOffer: DriverOperation = {
   route: ({ service, authenticate }) =>
     inSteps(makeOffer, {
       authenticate,
-      validate: async (ctx, driver) => ({
-        driver,
-        terms: validate(schema, await readJsonBody(ctx)),
-        rideId: rideIdOf(ctx),
-        origin: originOf(ctx),
-      }),
-      act: ({ rideId, terms, driver, origin }) => offerOn(service, rideId, terms, driver, origin),
+      validate: async (ctx, driver) => ({ driver, terms: validate(schema, await readJsonBody(ctx)) }),
+      act: ({ driver, terms }, ctx) => offerOn(service, rideIdOf(ctx), terms, driver, originOf(ctx)),
       present: ({ offerId }): Shape<typeof answer> => ({ offerId }),
     }),
 };
@@ -70,9 +65,8 @@ export const withdrawOffer: DriverOperation = {
   route: ({ service, authenticate }) =>
     inSteps(withdrawOffer, {
       authenticate,
-      validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), offerId: paramOf(ctx, 'offerId') }),
-      act: ({ driverId, rideId, offerId }) => withdrawOwnOffer(service, rideId, offerId, { driverId }),
-      present: () => null,
+      validate: (_ctx, { driverId }) => ({ driverId }),
+      act: (owner, ctx) => withdrawOwnOffer(service, rideIdOf(ctx), paramOf(ctx, 'offerId'), owner),
     }),
 };
 
@@ -89,8 +83,7 @@ export const declineRequest: DriverOperation = {
   route: ({ service, authenticate }) =>
     inSteps(declineRequest, {
       authenticate,
-      validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), origin: originOf(ctx) }),
-      act: ({ driverId, rideId, origin }) => decline(service, rideId, { driverId }, origin),
-      present: () => null,
+      validate: (_ctx, { driverId }) => ({ driverId }),
+      act: (owner, ctx) => decline(service, rideIdOf(ctx), owner, originOf(ctx)),
     }),
 };

@@ -102,18 +102,12 @@ export const showOutcome: DriverOperation = {
         if (!ride) throw new AppError('ride_not_found');
         return { ride, driverId };
       },
-      present: presentOutcome,
+      present: ({ ride, driverId }) => presentOutcome(ride, driverId),
     }),
 };
 
 /** The outcome as a driver sees it. If another driver was chosen, it is only `other_driver`. */
-function presentOutcome({
-  ride: { _id: rideId, status, driver, cancelledBy },
-  driverId,
-}: {
-  ride: Pick<RideState, '_id' | 'status' | 'driver' | 'cancelledBy'>;
-  driverId: string;
-}): ShownOutcome {
+function presentOutcome({ _id: rideId, status, driver, cancelledBy }: RideState, driverId: string): ShownOutcome {
   if (driver && driver.driverId !== driverId) return { rideId, outcome: 'other_driver' };
   if (status === 'bidding') return { rideId, outcome: 'open' };
   if (status === 'cancelled') return { rideId, outcome: 'cancelled', cancelledBy };

@@ -1,12 +1,20 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
 import { pick } from '../../shared/base/pick.ts';
-import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
-import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import { available } from '../../shared/rides/driver/driver-schemas.ts';
 import { fields } from '../../shared/rides/fields.ts';
-import { carType, lat, lng, plate, rating, rideId, unixMs, vehicle } from '../../shared/rides/public-schemas.ts';
+import {
+  carType,
+  heading,
+  lat,
+  lng,
+  plate,
+  rating,
+  rideId,
+  unixMs,
+  vehicle,
+} from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
 import type { DriverOperation } from './driver-operation.ts';
 
@@ -37,7 +45,7 @@ const answer = objectSchema(
       {
         lat,
         lng,
-        heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
+        heading,
         at: unixMs('The time of the position'),
       },
       { description: 'Your last position. Present once you have been online.' },
@@ -76,26 +84,19 @@ export const showProfile: DriverOperation = {
         const [position, rides] = await Promise.all([readPosition(driverId), ridesOf(driverId)]);
         return { driver, position, rides };
       },
-      present: ({ driver, position, rides }) => present(driver, position, rides, service.now()),
+      present: ({ driver, position, rides: { ride } }): Shape<typeof answer> => {
+        const isHeard = position !== null && Math.abs(service.now() - position.seenAt.getTime()) < maxReportAgeMs;
+        return {
+          ...pick(driver, 'driverId', 'name'),
+          ...driver.own,
+          ...pick(driver, 'vehicle', 'plate', 'carType', 'seats', 'equipment'),
+          available: isHeard && position.isOnline && !ride,
+          ...(position && { position: presentPosition(position) }),
+          ...(ride && { rideId: ride._id }),
+        };
+      },
     }),
 };
-
-function present(
-  driver: ActiveDriver,
-  position: StoredPosition | null,
-  { ride }: DriverRides,
-  nowMs: number,
-): Shape<typeof answer> {
-  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < maxReportAgeMs;
-  return {
-    ...pick(driver, 'driverId', 'name'),
-    ...driver.own,
-    ...pick(driver, 'vehicle', 'plate', 'carType', 'seats', 'equipment'),
-    available: isHeard && position.isOnline && !ride,
-    ...(position && { position: presentPosition(position) }),
-    ...(ride && { rideId: ride._id }),
-  };
-}
 
 function presentPosition(position: StoredPosition) {
   const { at, ...place } = shownPosition(position);

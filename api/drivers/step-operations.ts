@@ -62,16 +62,13 @@ function driverStep(
     route: ({ service, authenticate }) =>
       inSteps(operation, {
         authenticate,
-        validate: async (ctx, { driverId }) => {
-          const { rideId, pin } = validate(body, await readJsonBody(ctx));
-          return { rideId, pin, driverId, origin: originOf(ctx) };
+        validate: async (ctx, { driverId }) => ({ ...validate(body, await readJsonBody(ctx)), driverId }),
+        async act({ rideId, pin, driverId }, ctx) {
+          const after = await applyDriverStep(service, rideId, name, { driverId }, originOf(ctx), pin);
+          return { rideId, after };
         },
-        act: async ({ rideId, pin, driverId, origin }) => ({
-          rideId,
-          // Each step of a driver leads to one of the statuses of `StepTaken`.
-          status: (await applyDriverStep(service, rideId, name, { driverId }, origin, pin)) as StepTaken['status'],
-        }),
-        present: (result): StepTaken => result,
+        // Each step of a driver leads to one of these statuses.
+        present: ({ rideId, after }): StepTaken => ({ rideId, status: after as StepTaken['status'] }),
       }),
   };
   return operation;
@@ -119,6 +116,5 @@ export const markSeen: DriverOperation = {
       authenticate,
       validate: async (ctx, { driverId }) => ({ ...validate(seenSchema, await readJsonBody(ctx)), driverId }),
       act: ({ rideId, number, driverId }) => markNotesSeen(service, rideId, number, { driverId }),
-      present: () => null,
     }),
 };

@@ -13,21 +13,13 @@ interface GetSteps<Resource> {
   present(resource: Resource): object;
 }
 
-/** The steps of a change after its validation. */
-export interface ChangeSteps<Input, Result> {
-  /** Returns the result of an earlier identical request, or null. With a result, neither `limit` nor `act` runs. */
-  replay?(input: Input): Promise<Result | null>;
-  /** Runs `act` if the caller's limit permits it, or throws a 429. */
-  limit?(ctx: RequestContext, input: Input, act: (input: Input) => Promise<Result>): Promise<Result>;
-  act(input: Input): Promise<Result>;
-}
-
-interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result> {
+interface Steps<Caller, Input, Result> {
   authenticate(ctx: RequestContext): Promise<Caller>;
   /** Returns the validated input of `act`. Throws a 400. */
   validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
-  /** The body of the response; null for none. */
-  present(result: Result): object | null;
+  act(input: Input, ctx: RequestContext): Promise<Result>;
+  /** The body of the response. Absent for a 204. */
+  present?(result: Result): object;
   /** Further headers of the response. */
   headers?(result: Result): Record<string, string>;
 }
@@ -39,29 +31,18 @@ export const get =
     ctx.body = present(await authenticate(ctx));
   };
 
-/** Runs the steps of a change in the order in which ChangeSteps lists them. */
-export async function makeChange<Input, Result>(
-  ctx: RequestContext,
-  input: Input,
-  { replay, limit, act }: ChangeSteps<Input, Result>,
-): Promise<Result> {
-  const replayed = replay && (await replay(input));
-  return replayed ?? (limit ? limit(ctx, input, act) : act(input));
-}
-
 /** The handler of a route that authenticates, validates, acts and presents the result. */
 export function inSteps<Caller, Input, Result>(
   { answer }: Pick<Operation, 'answer'>,
-  steps: ChangingSteps<Caller, Input, Result>,
+  { authenticate, validate, act, present, headers }: Steps<Caller, Input, Result>,
 ): Middleware {
-  const { authenticate, validate, present, headers } = steps;
   return async (ctx) => {
     const caller = await authenticate(ctx);
     const input = await validate(ctx, caller);
-    const result = await makeChange(ctx, input, steps);
+    const result = await act(input, ctx);
     ctx.status = answer.status;
     if (headers) ctx.set(headers(result));
-    ctx.body = present(result);
+    ctx.body = present ? present(result) : null;
   };
 }
 

@@ -1,13 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { sha256 } from '../../shared/base/ids.ts';
-import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
-import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
-import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
-import { type ApiKey, keys } from '../../shared/keys/api-key.ts';
-import { type Caller, callerFields, findCaller, toActiveCaller } from '../../shared/keys/find-caller.ts';
-import { isWellFormedKey } from '../../shared/keys/key-format.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { type Caller, findCaller } from '../../shared/keys/find-caller.ts';
+import { findKeyAndRide, type Lookup } from '../../shared/rides/find-key-and-ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
 import { readApiKey } from '../http/credentials.ts';
 import { rideIdOf } from '../http/route.ts';
@@ -25,19 +19,15 @@ export function authenticate(service: Pick<Context, 'now'>): FindCaller {
 }
 
 /**
- * Finds the caller and, in the same round trip, the ride in the path. Throws a 401 or a 404. The 404 is the same for a
- * ride of another key as for an unknown one.
- *
- * `lookup` adds documents of another collection to the ride, in their newest state, before the projection. It runs only
- * in small batches: it saves a round trip, but in a large batch a separate read of all these documents costs MongoDB
- * less. So the caller must read what is missing.
+ * Finds the caller and, in the same round trip, the ride in the path (`findKeyAndRide`). Throws a 401 or a 404. The 404 is
+ * the same for a ride of another key as for an unknown one.
  */
 export function authenticateForRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
   service: Pick<Context, 'now'>,
   projection: object,
   lookup?: Lookup,
 ): (ctx: RequestContext) => Promise<ProjectedRide> {
-  const find = batchedFindKeyAndRide<ProjectedRide>(projection, lookup);
+  const find = findKeyAndRide<ProjectedRide>(projection, lookup);
   return async (ctx) => {
     const { ride } = await admit(ctx, (secretKey) => find(secretKey, rideIdOf(ctx), service.now()));
     if (!ride) throw new AppError('ride_not_found');
@@ -55,86 +45,6 @@ async function admit<Result extends { caller: Caller }>(
   if (!found) throw new AppError('unauthorized');
   ctx.state.caller = found.caller;
   return found;
-}
-
-/** A stage that adds the field `as`. */
-interface Lookup {
-  $lookup: { as: string };
-}
-
-/** A lookup costs about 0.1 ms of MongoDB's CPU, a separate read 0.4 ms for a whole batch. */
-const maxLookups = 4;
-
-interface KeyAndRideId {
-  hash: string;
-  rideId: string;
-}
-
-/** The owner of a secret key, and the requested ride, or null if the caller has no such ride. */
-interface CallerAndRide<ProjectedRide> {
-  caller: Caller;
-  ride: ProjectedRide | null;
-}
-
-/**
- * Reads a key and a ride in one round trip instead of two, and batches concurrent requests. Resolves with null if the
- * key is unknown, revoked or suspended; the ride is null if it belongs to another key. The read begins after the call,
- * so a revocation applies immediately.
- *
- * The ride is in its majority-committed state, which no failover can roll back. Throws NotYetCommitted if the majority
- * does not have the ride yet.
- */
-function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>>(
-  projection: object,
-  lookup?: Lookup,
-): (secretKey: string, rideId: string, nowMs: number) => Promise<CallerAndRide<ProjectedRide> | null> {
-  const findBoth = batch<KeyAndRideId, { key: ApiKey | null; ride: ProjectedRide | null }>(async (asked) => {
-    const lookups = lookup && asked.length <= maxLookups ? [lookup] : [];
-    const isAskedRide = { _id: oneOf(asked.map(({ rideId }) => rideId)) };
-    const found = await keys
-      .aggregate<ApiKey | ProjectedRide>(
-        [
-          { $match: { hash: oneOf(asked.map(({ hash }) => hash)) } },
-          { $project: callerFields },
-          {
-            $unionWith: {
-              coll: rides.collectionName,
-              pipeline: [{ $match: isAskedRide }, ...lookups, { $project: projection }],
-            },
-          },
-        ],
-        // The reply contains all documents: by default MongoDB's first reply has at most 101.
-        { batchSize: 2 * asked.length + 1, ...timeLimit() },
-      )
-      .toArray();
-    const byHash = new Map<string, ApiKey>();
-    const byId = new Map<string, ProjectedRide>();
-    for (const document of found) {
-      if ('hash' in document) byHash.set(document.hash, document);
-      else byId.set(document._id, document);
-    }
-    return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
-  });
-
-  const findCommitted = batchedFind<Ride, ProjectedRide>(rides, '_id', projection, committedReads);
-
-  const lookedUp = (ride: ProjectedRide): object => {
-    const field = lookup?.$lookup.as as keyof ProjectedRide | undefined;
-    return field ? { [field]: ride[field] } : {};
-  };
-
-  return async (secretKey, rideId, nowMs) => {
-    if (!isWellFormedKey(secretKey)) return null;
-    // Reads the newest state of the key, from the primary, because a majority-committed read could miss a revocation.
-    const [{ key, ride }, committed] = await Promise.all([
-      findBoth({ hash: sha256(secretKey), rideId }),
-      committedReads().readConcern ? findCommitted(rideId) : undefined,
-    ]);
-    const caller = toActiveCaller(key, nowMs);
-    if (!caller || ride?.keyId !== caller.keyId) return caller && { caller, ride: null };
-    if (committed === null) throw new NotYetCommitted();
-    return { caller, ride: committed ? { ...committed, ...lookedUp(ride) } : ride };
-  };
 }
 
 /** The origin to record with a change that this request makes. */

@@ -108,11 +108,11 @@ export const createRide: PartnerOperation = {
     headers: ['RateLimit', 'RateLimit-Policy', 'X-Service-Replayed'],
   },
   errors: ['payload_too_large', 'idempotency_conflict', 'ride_erased', 'rate_limited'],
-  route: ({ service: { config }, findCaller, creation }) =>
+  route: ({ service: { config }, findCaller, createRide: create }) =>
     inSteps(createRide, {
       authenticate: findCaller,
       validate: validateCreation(config),
-      ...creation,
+      act: (ride, ctx) => create(ctx, ride),
       present: (ride) => present(config, ride),
       headers: ({ isReplay }): Record<string, string> => (isReplay ? { 'X-Service-Replayed': 'true' } : {}),
     }),

@@ -5,7 +5,7 @@ import { pick } from '../../shared/base/pick.ts';
 import type { EventName } from '../../shared/base/terms.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
 import { partnersRequestId, timeOf } from '../../shared/rides/events.ts';
-import { eventId as eventIdSchema, rideId, sequence } from '../../shared/rides/public-schemas.ts';
+import { eventId as eventIdSchema, rideId, sequence, unixMs } from '../../shared/rides/public-schemas.ts';
 import { type Delivery, deliveryOutcomes, type RideEvent } from '../../shared/rides/ride-types.ts';
 import type { AttemptSummary } from '../../shared/webhooks/attempts.ts';
 import type { RequestContext } from '../part.ts';
@@ -30,7 +30,7 @@ const delivery = objectSchema(
       description:
         '`delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event.',
     },
-    at: { type: 'integer', description: 'The time of the attempt, as Unix time in milliseconds.' },
+    at: unixMs('The time of the attempt'),
     durationMs: { type: 'integer', minimum: 0, description: 'The duration of the attempt, in milliseconds.' },
     httpStatus: {
       type: 'integer',
@@ -56,7 +56,7 @@ export const resendSchema = objectSchema(
   {
     attemptId: attemptIdSchema,
     seq: sequence,
-    requestedAt: { type: 'integer', description: 'The time for which it was requested, as Unix time in milliseconds.' },
+    requestedAt: unixMs('The time for which it was requested'),
     outcome: {
       title: 'ResendOutcome',
       type: 'string',
@@ -87,7 +87,7 @@ export const feedEvent = objectSchema(
       enum: Object.keys(eventSchemas) as EventName[],
       description: 'The name of the event.',
     },
-    at: { type: 'integer', description: 'The time of the event, as Unix time in milliseconds.' },
+    at: unixMs('The time of the event'),
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],
       description:

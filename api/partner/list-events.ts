@@ -1,10 +1,9 @@
 import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { batch } from '../../shared/base/mongo/batch.ts';
 import { answerOf } from '../../shared/base/operation.ts';
-import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
-import type { FeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
+import { batchedFeedReads } from '../../shared/rides/feed/batched-reads.ts';
+import { type FeedCursor, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import { bringNamedSuccessors } from '../../shared/rides/rebid.ts';
 import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -59,11 +58,11 @@ export const listEvents: PartnerOperation = {
   errors: ['too_many_waiting'],
   route({ service, findCaller, polls }) {
     const { feed } = polls;
-    const read = sharedReads(feed);
+    const read = batchedFeedReads(feed);
     return inSteps(listEvents, {
       authenticate: findCaller,
-      validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
-      async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {
+      validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
+      async act({ keyId, after: cursor, limit, waitSeconds }, ctx) {
         const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : decodeCursor(cursor);
         const page = await waitFor(
           ctx,
@@ -97,35 +96,4 @@ function decodeCursor(cursor: string | undefined): FeedCursor | null {
   if (cursor === undefined) return null;
   const ride = cursor.slice(12);
   return { at: fromBase62(cursor.slice(4, 12)), rideId: ride && `ride_${ride}` };
-}
-
-interface PageRequest {
-  keyId: string;
-  after: FeedCursor | null;
-  limit: number;
-}
-
-/** A page, and the time up to which the feed was read (Unix ms). */
-type ReadPage = FeedPage & { readUntil: number };
-
-/** Batches reads: requests that wait at the same cursor wake up together and share one read. */
-function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
-  return batch<PageRequest, ReadPage>(async (requests) => {
-    const shownUntil = await feed.shownUntil();
-    const reads = new Map<string, Promise<FeedPage>>();
-    for (const request of requests) {
-      const { keyId, after, limit } = request;
-      const id = JSON.stringify(request);
-      if (!reads.has(id)) reads.set(id, readFeed(keyId, after, limit, shownUntil));
-    }
-    const results = await Promise.allSettled(requests.map((request) => reads.get(JSON.stringify(request))));
-    for (const result of results) {
-      if (result.status === 'fulfilled' && result.value?.unshown) feed.reach(result.value.unshown);
-    }
-    return results.map((result) =>
-      result.status === 'fulfilled'
-        ? { ...(result.value as FeedPage), readUntil: shownUntil }
-        : (result.reason as Error),
-    );
-  });
 }

@@ -3,9 +3,9 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
 import { keyNames } from '../../shared/keys/list-keys.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
-import { month } from '../../shared/rides/public-schemas.ts';
+import { month, unixMs } from '../../shared/rides/public-schemas.ts';
 import { isMonth } from '../../shared/usage/days.ts';
-import { closedMonths, keyLines, type StatementKey, statementMonths } from '../../shared/usage/key-statements.ts';
+import { closedMonths, keyLines, statementMonths, statementPage } from '../../shared/usage/key-statements.ts';
 import { statementCsv } from '../../shared/usage/statement-csv.ts';
 import { tripFacts } from '../../shared/usage/trip-facts.ts';
 import type { TripLine } from '../../shared/usage/trips.ts';
@@ -59,7 +59,7 @@ export const listStatements: PartnerOperation = {
 const trip = objectSchema(
   {
     rideId: { type: 'string', description: 'The ride.' },
-    endedAt: { type: 'integer', description: 'When it was completed, as Unix time in milliseconds.' },
+    endedAt: unixMs('When it was completed'),
     agreedPrice: usd('What you pay for it, in USD, rounded to cents.'),
     reference: {
       type: 'string',
@@ -94,26 +94,10 @@ const query = Joi.object<{ limit: number; cursor?: string }>({
 /** The place of a line in the order of a statement. */
 const cursorOf = ({ endedAt, rideId }: TripLine): string => `${endedAt.getTime()}.${rideId}`;
 
-function isAfter(line: TripLine, cursor: string | undefined): boolean {
-  const [endedAt, rideId = ''] = cursor?.split('.') ?? [0];
-  const difference = line.endedAt.getTime() - Number(endedAt);
-  return difference > 0 || (difference === 0 && line.rideId > rideId);
-}
-
-/** One page of a key's statement, and the sums of the whole month. */
-async function readPage(key: StatementKey, month: string, { limit, cursor }: { limit: number; cursor?: string }) {
-  const page: TripLine[] = [];
-  let [trips, cents] = [0, 0];
-  for await (const lines of keyLines(key, month)) {
-    for (const line of lines) {
-      trips += 1;
-      cents += line.cents;
-      if (page.length <= limit && isAfter(line, cursor)) page.push(line);
-    }
-  }
-  const lines = page.slice(0, limit);
-  const last = page.length > limit ? lines.at(-1) : undefined;
-  return { trips, cents, lines, nextCursor: last ? cursorOf(last) : null };
+/** The place that a cursor names: by default, before the first line. */
+function placeIn(cursor = '0.'): Pick<TripLine, 'endedAt' | 'rideId'> {
+  const [endedAt, rideId = ''] = cursor.split('.');
+  return { endedAt: new Date(Number(endedAt)), rideId };
 }
 
 /** Contract, section 10.15. */
@@ -148,11 +132,12 @@ export const retrieveStatement: PartnerOperation = {
     inSteps(retrieveStatement, {
       authenticate: findCaller,
       validate: (ctx, key) => ({ key, month: validate(monthParameter, paramOf(ctx, 'month')), ...queryOf(query, ctx) }),
-      async act({ key, month, ...range }) {
-        const page = await readPage(key, month, range);
+      async act({ key, month, limit, cursor }) {
+        const { hasMore, ...page } = await statementPage(key, month, limit, placeIn(cursor));
+        const last = hasMore && page.lines.at(-1);
         const ids = page.lines.map(({ rideId }) => rideId);
         const [facts, isClosed] = await Promise.all([tripFacts(ids, key), closedMonths(key, service.now())]);
-        return { ...page, month, closed: isClosed(month), facts };
+        return { ...page, nextCursor: last ? cursorOf(last) : null, month, closed: isClosed(month), facts };
       },
       present: ({ facts, cents, lines, ...sums }): Shape<typeof statement> => ({
         ...sums,

@@ -1,39 +1,39 @@
 import Joi from 'joi';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { objectSchema } from '../../shared/base/json-schema.ts';
 import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/apply-manual-step.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
-import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
+import { offerSchema, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { readJsonBody } from '../http/body.ts';
 import type { RequestContext } from '../part.ts';
 import { manualOfferSchema } from '../rides/field-types.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { changeOfRide, type PartnerOperation } from './partner-operation.ts';
-import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
+import { bidding, changed, exampleChanged, type FurtherFields, offerChoice } from './request-fields.ts';
 
 /** The manual steps of a test ride (contract, section 10.4). Live keys get a 403. */
 
 const stepTaken = objectSchema(
-  { success, rideId, status: { ...status, description: 'The status after the step.' } },
+  { ...changed, status: { ...status, description: 'The status after the step.' } },
   { title: 'StepTaken' },
 );
 
 const offerMade = objectSchema(
-  { success, rideId, status: bidding, offerId: offerSchema.properties.offerId },
+  { ...changed, status: bidding, offerId: offerSchema.properties.offerId },
   { title: 'ManualOfferMade' },
 );
 
-const presentStep = ({ _id, status }: RideState): Shape<typeof stepTaken> => ({ success: true, rideId: _id, status });
+const presentStep = ({ status }: RideState): FurtherFields<typeof stepTaken> => ({ status });
 
 const stepAnswer = (after: RideStatus, description = 'The step is done.') =>
-  answerOf(200, description, stepTaken, { success: true, rideId: exampleRideId, status: after });
+  answerOf(200, description, stepTaken, { ...exampleChanged, status: after });
 
 /** The new offer is the last one of the ride. */
-const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
+const presentOffer = ({ offers }: RideState): FurtherFields<typeof offerMade> => {
   const { offerId } = offers.at(-1) as Offer;
-  return { success: true, rideId: _id, status: 'bidding', offerId };
+  return { status: 'bidding', offerId };
 };
 
 interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | 'body' | 'answer' | 'errors'> {
@@ -66,7 +66,9 @@ function manualStep(name: ManualStep['step'], { readStep, present = presentStep,
 const plainStep = (
   name: (typeof plainManualSteps)[number],
   after: RideStatus,
-  { summary, description, errors }: { summary: string; description: string; errors: readonly ErrorCode[] },
+  summary: string,
+  description: string,
+  errors: readonly ErrorCode[] = ['illegal_step'],
 ) =>
   manualStep(name, {
     summary,
@@ -104,8 +106,7 @@ export const manualSteps: readonly PartnerOperation[] = [
       isOptional: true,
     },
     answer: answerOf(200, 'The offer is made.', offerMade, {
-      success: true,
-      rideId: exampleRideId,
+      ...exampleChanged,
       status: 'bidding',
       offerId: exampleOffer.offerId,
     }),
@@ -121,16 +122,8 @@ export const manualSteps: readonly PartnerOperation[] = [
     errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
     readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
   }),
-  plainStep('open', 'bidding', {
-    summary: 'Open the bidding manually',
-    description: 'Opens the bidding of a ride with a `pickupAt` now.',
-    errors: ['illegal_step'],
-  }),
-  plainStep('arrive', 'arrived', {
-    summary: 'Arrive manually',
-    description: 'The driver is at the pickup.',
-    errors: ['illegal_step'],
-  }),
+  plainStep('open', 'bidding', 'Open the bidding manually', 'Opens the bidding of a ride with a `pickupAt` now.'),
+  plainStep('arrive', 'arrived', 'Arrive manually', 'The driver is at the pickup.'),
   manualStep('start', {
     summary: 'Start manually',
     description: 'The passenger is in the car. A ride with a PIN needs it; otherwise the body is ignored.',
@@ -139,19 +132,19 @@ export const manualSteps: readonly PartnerOperation[] = [
     errors: ['illegal_step', 'wrong_pin', 'pin_locked'],
     readStep: async (ctx) => ({ step: 'start', pin: await pinIn(ctx) }),
   }),
-  plainStep('complete', 'completed', {
-    summary: 'Complete manually',
-    description: 'The passenger has left the car.',
-    errors: ['illegal_step'],
-  }),
-  plainStep('cancel', 'cancelled', {
-    summary: 'Cancel manually',
-    description: 'The driver cancels the ride. Not possible while the ride is `bidding`: then it has no driver.',
-    errors: ['illegal_step', 'ride_ended'],
-  }),
-  plainStep('expire', 'cancelled', {
-    summary: 'Time out manually',
-    description: "Ends the time limit of the ride's status, so that the ride is cancelled.",
-    errors: ['ride_ended'],
-  }),
+  plainStep('complete', 'completed', 'Complete manually', 'The passenger has left the car.'),
+  plainStep(
+    'cancel',
+    'cancelled',
+    'Cancel manually',
+    'The driver cancels the ride. Not possible while the ride is `bidding`: then it has no driver.',
+    ['illegal_step', 'ride_ended'],
+  ),
+  plainStep(
+    'expire',
+    'cancelled',
+    'Time out manually',
+    "Ends the time limit of the ride's status, so that the ride is cancelled.",
+    ['ride_ended'],
+  ),
 ];

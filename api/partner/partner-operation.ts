@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/keys/find-caller.ts';
 import type { Origin, RideState } from '../../shared/rides/ride-types.ts';
 import { inSteps, rideIdOf } from '../http/route.ts';
 import type { Middleware, RequestContext } from '../part.ts';
-import type { RideCreation } from '../rides/creation.ts';
+import type { CreateForRequest } from '../rides/create-for-request.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';
 import { type FindCaller, originOf } from './authenticate.ts';
 
@@ -12,7 +12,7 @@ import { type FindCaller, originOf } from './authenticate.ts';
 export interface PartnerApi {
   service: Context;
   findCaller: FindCaller;
-  creation: RideCreation;
+  createRide: CreateForRequest;
   polls: WaitingPolls;
   operations: readonly Operation[];
 }
@@ -28,6 +28,7 @@ interface RideChange<Change> {
   apply(service: Context, rideId: string, change: Change, owner: { keyId: string }, origin: Origin): Promise<RideState>;
   /** Adds warnings about the ride as it is after the change. */
   warn?(ctx: RequestContext, ride: RideState, change: Change): void;
+  /** The fields of the answer after `success` and `rideId`. */
   present(ride: RideState): object;
 }
 
@@ -39,18 +40,12 @@ export function changeOfRide<Change>(
 ): Middleware {
   return inSteps(operation, {
     authenticate: findCaller,
-    validate: async (ctx, caller) => ({
-      ctx,
-      change: await read(ctx, caller),
-      rideId: rideIdOf(ctx),
-      owner: { keyId: caller.keyId },
-      origin: originOf(ctx),
-    }),
-    async act({ ctx, change, rideId, owner, origin }) {
-      const ride = await apply(service, rideId, change, owner, origin);
+    validate: async (ctx, caller) => ({ keyId: caller.keyId, change: await read(ctx, caller) }),
+    async act({ keyId, change }, ctx) {
+      const ride = await apply(service, rideIdOf(ctx), change, { keyId }, originOf(ctx));
       warn?.(ctx, ride, change);
       return ride;
     },
-    present,
+    present: (ride) => ({ success: true, rideId: ride._id, ...present(ride) }),
   });
 }

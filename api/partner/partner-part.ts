@@ -5,7 +5,7 @@ import { jsonError } from '../http/handle-errors.ts';
 import { routesBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part } from '../part.ts';
-import type { RideCreation } from '../rides/creation.ts';
+import type { CreateForRequest } from '../rides/create-for-request.ts';
 import { waitingPolls } from '../streams/waiting-polls.ts';
 import { authenticate } from './authenticate.ts';
 import { partnerRoutes } from './routes.ts';
@@ -21,10 +21,13 @@ const headers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
-export function partnerParts(service: Context, { wake, creation }: { wake: Wake; creation: RideCreation }): Part[] {
+export function partnerParts(
+  service: Context,
+  { wake, createRide }: { wake: Wake; createRide: CreateForRequest },
+): Part[] {
   const polls = waitingPolls(service, wake);
   const findCaller = authenticate(service);
-  const routes = partnerRoutes({ service, findCaller, creation, polls });
+  const routes = partnerRoutes({ service, findCaller, createRide, polls });
   const before = [requireHttps(service.config)];
   // Each route authenticates its own requests. This handles only paths and methods without a route.
   const after: Middleware[] = [(ctx, next) => findCaller(ctx).then(() => next())];

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { Shape } from '../../shared/base/json-schema.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 
@@ -41,3 +42,8 @@ export const bidding = { const: 'bidding', type: 'string', description: 'The rid
 
 /** The ride in all examples. */
 export const exampleRideId = rideId.examples[0];
+
+/** The first fields of the answer to each change of a ride. `changeOfRide` adds them to those that `present` returns. */
+export const changed = { success, rideId } as const;
+export const exampleChanged = { success: true, rideId: exampleRideId } as const;
+export type FurtherFields<Schema> = Omit<Shape<Schema>, keyof typeof changed>;

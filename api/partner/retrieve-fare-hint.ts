@@ -3,7 +3,7 @@ import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
 import type { CarType } from '../../shared/base/terms.ts';
-import { type FareHint, fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
+import { fareBases, fareHint as findFareHint, pricesFor } from '../../shared/fares/fare-hint.ts';
 import { carType } from '../../shared/rides/public-schemas.ts';
 import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -94,24 +94,10 @@ export const fareHint: PartnerOperation = {
         distanceKm: greatCircleKm(trip.pickup, destination),
         hint: await findFareHint(trip, { tariff: service.config.fareTariff, nowMs: service.now() }),
       }),
-      present,
+      present: ({ carType, distanceKm, hint: { basis, base, perKm } }): Shape<typeof answer> => ({
+        ...{ carType, distanceKm, basis },
+        perKm: perKm && pricesFor(perKm, 0, 1),
+        fare: perKm && pricesFor(perKm, base, distanceKm),
+      }),
     }),
 };
-
-function present({
-  carType,
-  distanceKm,
-  hint: { basis, base, perKm },
-}: {
-  carType: CarType;
-  distanceKm: number;
-  hint: FareHint;
-}): Shape<typeof answer> {
-  return {
-    carType,
-    distanceKm,
-    basis,
-    perKm: perKm && pricesFor(perKm, 0, 1),
-    fare: perKm && pricesFor(perKm, base, distanceKm),
-  };
-}

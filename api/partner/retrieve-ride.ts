@@ -2,7 +2,7 @@ import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { answerOf } from '../../shared/base/operation.ts';
 import { shownNotes } from '../../shared/rides/driver-notes.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import { driverMessages, lat, lng, movingStatus } from '../../shared/rides/public-schemas.ts';
+import { driverMessages, heading, lat, lng, movingStatus, unixMs } from '../../shared/rides/public-schemas.ts';
 import { lookUpReported, withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -24,9 +24,9 @@ const answer = objectSchema(
       {
         lat,
         lng,
-        heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
+        heading,
         status: movingStatus,
-        at: { type: 'integer', description: 'The time of this position, as Unix time in milliseconds.' },
+        at: unixMs('The time of this position'),
       },
       { description: 'Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`.' },
     ),

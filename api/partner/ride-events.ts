@@ -10,7 +10,7 @@ import { resendsOfRide } from '../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../shared/webhooks/redeliver.ts';
 import { inSteps, paramOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { authenticateForRide, originOf } from './authenticate.ts';
+import { authenticateForRide } from './authenticate.ts';
 import {
   attemptIdSchema,
   exampleEvent,
@@ -72,8 +72,8 @@ export const listRideEvents: PartnerOperation = {
     const findRide = authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields);
     return inSteps(listRideEvents, {
       authenticate: findRide,
-      validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
-      async act({ ctx, ride: { _id: rideId, keyId, accountId, events }, after, waitSeconds }) {
+      validate: (ctx, ride) => ({ ride, ...queryOf(query, ctx) }),
+      async act({ ride: { _id: rideId, keyId, accountId, events }, after, waitSeconds }, ctx) {
         const eventsAfter = (all: Ride['events']) => all.filter(({ seq }) => seq > after);
         const newEvents = await waitFor(
           ctx,
@@ -126,10 +126,11 @@ export const resendEvent: PartnerOperation = {
     inSteps(resendEvent, {
       authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof resentFields>>(service, resentFields),
       validate: (ctx, { _id, accountId }) => ({
+        accountId,
         event: { rideId: _id, seq: sequenceOf(paramOf(ctx, 'sequence')) },
-        requester: { accountId, requestId: originOf(ctx).requestId, isSpaced: true } as const,
       }),
-      async act({ event, requester }) {
+      async act({ accountId, event }, { state: { requestId } }) {
+        const requester = { accountId, requestId, isSpaced: true } as const;
         const attemptId = await redeliver(service, event, requester).catch((error) => {
           // The ride was found, so the event was not.
           throw error instanceof AppError && error.code === 'not_found' ? new AppError('event_not_found') : error;

@@ -1,5 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { pick } from '../../shared/base/pick.ts';
 import { type EtaFields, etaFields, etaOf } from '../../shared/rides/arrival.ts';
 import { exampleOffer, exampleTrackUrl } from '../../shared/rides/event-schemas.ts';
 import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
@@ -16,6 +17,7 @@ import {
   lat,
   lng,
   offersCount,
+  passengerCount,
   phone,
   plate,
   rating,
@@ -29,7 +31,7 @@ import {
   unixMs,
   vehicle,
 } from '../../shared/rides/public-schemas.ts';
-import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
+import type { ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { type RideWithSteps, stepFields, stepsOf } from '../../shared/rides/steps.ts';
 import { distanceKm, exampleRideId } from './request-fields.ts';
 
@@ -48,7 +50,7 @@ export const rideFields = {
   status,
   fare,
   carType,
-  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
+  passengerCount,
   distanceKm,
   offersCount,
   driversAsked: {
@@ -172,21 +174,16 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
   const eta = etaOf(ride, nowMs);
   return {
     rideId: ride._id,
-    status: ride.status,
-    fare: ride.fare,
-    carType: ride.carType,
-    passengerCount: ride.passengerCount,
-    distanceKm: ride.distanceKm,
-    offersCount: ride.offersCount,
+    ...pick(ride, 'status', 'fare', 'carType', 'passengerCount', 'distanceKm', 'offersCount'),
     ...(ride.mode === 'live' && !ride.erasedAt && { driversAsked: ride.driversAsked }),
-    pickup: ride.pickup,
-    destination: ride.destination,
-    ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
+    ...pick(ride, 'pickup', 'destination'),
+    ...(ride.driver && {
+      driver: pick(ride.driver, 'name', 'phone', 'rating', 'vehicle', 'plate'),
+      agreedPrice: ride.agreedPrice,
+    }),
     ...(eta && { eta }),
     trackUrl: trackUrlOf(trackBaseUrl, ride),
-    ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
-    ...(ride.cancelReason && { cancelReason: ride.cancelReason }),
-    ...(ride.replacedBy && { replacedBy: ride.replacedBy }),
+    ...pick(ride, 'cancelledBy', 'cancelReason', 'replacedBy'),
     ...(ride.rating && { rating: { ...ride.rating, at: ride.rating.at.getTime() } }),
     ...partnerFields('ride', ride),
     createdAt: ride.createdAt.getTime(),
@@ -194,8 +191,4 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     statusAt: ride.statusAt.getTime(),
     steps: stepsOf(ride).map(({ status, at }) => ({ status, at: at.getTime() })),
   };
-}
-
-function presentDriver({ name, phone, rating, vehicle, plate }: Driver) {
-  return { name, phone, rating, vehicle, plate };
 }

@@ -1,25 +1,24 @@
-import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { objectSchema } from '../../shared/base/json-schema.ts';
 import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { changeTerms } from '../../shared/rides/change-terms.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import { exampleOffer } from '../../shared/rides/event-schemas.ts';
-import { fare, messageNumber, movingStatus, rideId, status } from '../../shared/rides/public-schemas.ts';
+import { fare, messageNumber, movingStatus, status } from '../../shared/rides/public-schemas.ts';
 import type { MovingStatus } from '../../shared/rides/ride-types.ts';
 import { money, nonEmptyTextUpTo } from '../rides/field-types.ts';
-import { assertPickupTime, changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
+import { changedTerms, changedTermsSchema } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { changeOfRide, type PartnerOperation } from './partner-operation.ts';
-import { bidding, exampleRideId, offerChoice, success } from './request-fields.ts';
+import { bidding, changed, exampleChanged, type FurtherFields, offerChoice } from './request-fields.ts';
 import { warnOfFare, warnOfMaxPrice, warnOfPhone, warnOfPlaces } from './warnings.ts';
 
 /** The operations with which a partner changes a ride. */
 
 const offerAccepted = objectSchema(
   {
-    success,
-    rideId,
+    ...changed,
     status: {
       ...movingStatus,
       description: '`driver_arriving`; if you accept the same offer again, the current status.',
@@ -38,11 +37,7 @@ export const acceptOffer: PartnerOperation = {
     'Accepts one offer: its driver is dispatched, all other offers are dropped, and the ride becomes `driver_arriving`.\n\nIdempotent until the ride has ended: accepting the same offer again returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
-  answer: answerOf(200, 'The offer is accepted.', offerAccepted, {
-    success: true,
-    rideId: exampleRideId,
-    status: 'driver_arriving',
-  }),
+  answer: answerOf(200, 'The offer is accepted.', offerAccepted, { ...exampleChanged, status: 'driver_arriving' }),
   errors: [
     'ride_not_found',
     'offer_not_found',
@@ -57,17 +52,13 @@ export const acceptOffer: PartnerOperation = {
     return changeOfRide<Command>(acceptOffer, api, {
       read: async (ctx) => ({ action: 'accept', ...(await body(ctx)) }),
       apply: applyAction,
-      present: ({ _id, status }): Shape<typeof offerAccepted> => ({
-        success: true,
-        rideId: _id,
-        // The status is a moving one, because accepting an offer again succeeds only until the ride has ended.
-        status: status as MovingStatus,
-      }),
+      // The status is a moving one, because accepting an offer again succeeds only until the ride has ended.
+      present: ({ status }): FurtherFields<typeof offerAccepted> => ({ status: status as MovingStatus }),
     });
   },
 };
 
-const rideChanged = objectSchema({ success, rideId, status }, { title: 'RideChanged' });
+const rideChanged = objectSchema({ ...changed, status }, { title: 'RideChanged' });
 
 /** Contract, section 10.14. */
 export const changeRequest: PartnerOperation = {
@@ -86,23 +77,18 @@ export const changeRequest: PartnerOperation = {
       'A note': { notes: 'The guest waits at the side entrance' },
     },
   },
-  answer: answerOf(200, 'The ride has these values.', rideChanged, {
-    success: true,
-    rideId: exampleRideId,
-    status: 'bidding',
-  }),
+  answer: answerOf(200, 'The ride has these values.', rideChanged, { ...exampleChanged, status: 'bidding' }),
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'ride_ended', 'payload_too_large'],
   route(api) {
     const body = bodyOf(changedTermsSchema(api.service.config));
     return changeOfRide(changeRequest, api, {
       read: async (ctx) => changedTerms(await body(ctx)),
-      apply: (service, rideId, terms, owner, origin) =>
-        changeTerms(service, rideId, { terms, check: (news) => assertPickupTime(news, service.now()), origin }, owner),
+      apply: changeTerms,
       warn(ctx, { pickup, destination }, terms) {
         if (terms.destination) warnOfPlaces(ctx, pickup, destination);
         warnOfPhone(ctx, terms.passenger);
       },
-      present: ({ _id, status }): Shape<typeof rideChanged> => ({ success: true, rideId: _id, status }),
+      present: ({ status }): FurtherFields<typeof rideChanged> => ({ status }),
     });
   },
 };
@@ -111,7 +97,7 @@ const newFare = bodySchema<{ fare: number }>('NewFare', {
   fare: money.required().description('The new fare, in USD: not below the current one.'),
 });
 
-const fareRaised = objectSchema({ success, rideId, status: bidding, fare }, { title: 'FareRaised' });
+const fareRaised = objectSchema({ ...changed, status: bidding, fare }, { title: 'FareRaised' });
 
 /** Contract, section 10.6. */
 export const raiseFare: PartnerOperation = {
@@ -123,12 +109,7 @@ export const raiseFare: PartnerOperation = {
     'Raises the fare of a ride that is `bidding`. Drivers who were asked see it immediately; existing offers do not change.\n\nIdempotent: the fare that the ride already has returns 200 and changes nothing. So you can repeat the request after a lost answer.',
   tag: 'rides',
   body: { schema: newFare, examples: { 'A fare': { fare: 27 } } },
-  answer: answerOf(200, 'The ride has the new fare.', fareRaised, {
-    success: true,
-    rideId: exampleRideId,
-    status: 'bidding',
-    fare: 27,
-  }),
+  answer: answerOf(200, 'The ride has the new fare.', fareRaised, { ...exampleChanged, status: 'bidding', fare: 27 }),
   errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'fare_not_higher', 'payload_too_large'],
   route(api) {
     const body = bodyOf(newFare);
@@ -140,13 +121,13 @@ export const raiseFare: PartnerOperation = {
       },
       apply: applyAction,
       warn: warnOfMaxPrice,
-      present: ({ _id, fare }): Shape<typeof fareRaised> => ({ success: true, rideId: _id, status: 'bidding', fare }),
+      present: ({ fare }): FurtherFields<typeof fareRaised> => ({ status: 'bidding', fare }),
     });
   },
 };
 
 const rideCancelled = objectSchema(
-  { success, rideId, status: { const: 'cancelled', type: 'string', description: 'The ride has ended.' } },
+  { ...changed, status: { const: 'cancelled', type: 'string', description: 'The ride has ended.' } },
   { title: 'RideCancelled' },
 );
 
@@ -158,17 +139,13 @@ export const cancelRide: PartnerOperation = {
   summary: 'Cancel a ride',
   description: 'Cancels a ride that is not completed or cancelled yet. The request has no body; a body is ignored.',
   tag: 'rides',
-  answer: answerOf(200, 'The ride is cancelled.', rideCancelled, {
-    success: true,
-    rideId: exampleRideId,
-    status: 'cancelled',
-  }),
+  answer: answerOf(200, 'The ride is cancelled.', rideCancelled, { ...exampleChanged, status: 'cancelled' }),
   errors: ['ride_not_found', 'ride_ended'],
   route: (api) =>
     changeOfRide<Command>(cancelRide, api, {
       read: () => ({ action: 'cancel', by: 'partner' }),
       apply: applyAction,
-      present: ({ _id }): Shape<typeof rideCancelled> => ({ success: true, rideId: _id, status: 'cancelled' }),
+      present: (): FurtherFields<typeof rideCancelled> => ({ status: 'cancelled' }),
     }),
 };
 
@@ -176,7 +153,7 @@ const messageText = bodySchema<{ text: string }>('DriverMessageText', {
   text: nonEmptyTextUpTo(300).required().description('The message, at most 300 characters.'),
 });
 
-const driverTold = objectSchema({ success, rideId, status, number: messageNumber }, { title: 'DriverTold' });
+const driverTold = objectSchema({ ...changed, status, number: messageNumber }, { title: 'DriverTold' });
 
 /** Contract, section 10.18. */
 export const tellDriver: PartnerOperation = {
@@ -189,8 +166,7 @@ export const tellDriver: PartnerOperation = {
   tag: 'rides',
   body: { schema: messageText, examples: { 'A message': { text: 'The guest waits at the side entrance' } } },
   answer: answerOf(200, 'The driver has the message.', driverTold, {
-    success: true,
-    rideId: exampleRideId,
+    ...exampleChanged,
     status: 'driver_arriving',
     number: 1,
   }),
@@ -200,9 +176,7 @@ export const tellDriver: PartnerOperation = {
     return changeOfRide<Command>(tellDriver, api, {
       read: async (ctx) => ({ action: 'tellDriver', ...(await body(ctx)), origin: originOf(ctx) }),
       apply: applyAction,
-      present: ({ _id, status, driverNotes = [] }): Shape<typeof driverTold> => ({
-        success: true,
-        rideId: _id,
+      present: ({ status, driverNotes = [] }): FurtherFields<typeof driverTold> => ({
         status,
         number: driverNotes.length,
       }),

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { audit } from '../../shared/accounts/audit.ts';
 import type { Config } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { newEndpointId } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
@@ -9,7 +10,7 @@ import { answerOf, bodySchema } from '../../shared/base/operation.ts';
 import { contractEvents, type SentEvent, sentEvents } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
-import { type Endpoint, endpointsOf } from '../../shared/keys/endpoints.ts';
+import { type Endpoint, endpointsOf, type OwnedEndpoint } from '../../shared/keys/endpoints.ts';
 import { addEndpoint, deleteEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import { endpointId } from '../../shared/rides/public-schemas.ts';
 import { clientAddress } from '../http/forwarded.ts';
@@ -135,20 +136,13 @@ export const addWebhookEndpoint: PartnerOperation = {
     const body = bodyOf(newEndpoint(service.config));
     return inSteps(addWebhookEndpoint, {
       authenticate: findCaller,
-      validate: async (ctx, { keyId, accountId }) => ({
-        ...(await body(ctx)),
-        keyId,
-        accountId,
-        from: clientAddress(ctx, service),
-      }),
-      async act({ url, events, keyId, accountId, from }) {
+      validate: async (ctx, { keyId, accountId }) => ({ ...(await body(ctx)), keyId, accountId }),
+      async act({ url, events, keyId, accountId }, ctx) {
         const owned = { endpointId: newEndpointId(), keyId, accountId };
         const wanted = events.length > 0 ? events : [...contractEvents];
         const made = await addEndpoint(service.config, owned, { url, events: wanted });
         if (!made) throw new AppError('internal');
-        const entry = { action: 'endpoint_added', about: owned.endpointId, member: withTheKey } as const;
-        await audit({ ...entry, accountId, keyId, from }, service.now());
-        await untilSettingsApply(keyId);
+        await finishChange(service, 'endpoint_added', owned, clientAddress(ctx, service));
         return made;
       },
       present: ({ endpoint, signingSecret }): Shape<typeof added> => ({
@@ -177,20 +171,25 @@ export const deleteWebhookEndpoint: PartnerOperation = {
     inSteps(deleteWebhookEndpoint, {
       authenticate: findCaller,
       validate: (ctx, { keyId, accountId }) => ({
-        owned: { endpointId: paramOf(ctx, 'endpointId'), keyId, accountId },
-        from: clientAddress(ctx, service),
+        endpointId: paramOf(ctx, 'endpointId'),
+        ...{ keyId, accountId },
       }),
-      async act({ owned, from }) {
-        const { endpointId, ...key } = owned;
+      async act(owned, ctx) {
         if (!(await deleteEndpoint(owned))) throw new AppError('endpoint_not_found');
-        const entry = { action: 'endpoint_deleted', about: endpointId, member: withTheKey } as const;
-        await audit({ ...entry, ...key, from }, service.now());
-        await untilSettingsApply(key.keyId);
-        return endpointId;
+        await finishChange(service, 'endpoint_deleted', owned, clientAddress(ctx, service));
+        return owned;
       },
-      present: (endpointId): Shape<typeof deleted> => ({ success: true, endpointId }),
+      present: ({ endpointId }): Shape<typeof deleted> => ({ success: true, endpointId }),
     }),
 };
 
-/** Who did it, in the audit list of the account: the key itself. */
-const withTheKey = 'the API key';
+/** Adds an entry to the audit list of the account, and waits until deliveries use the new settings. */
+async function finishChange(
+  { now }: Pick<Context, 'now'>,
+  action: 'endpoint_added' | 'endpoint_deleted',
+  { endpointId, ...key }: OwnedEndpoint,
+  from: string,
+): Promise<void> {
+  await audit({ action, about: endpointId, member: 'the API key', ...key, from }, now());
+  await untilSettingsApply(key.keyId);
+}

@@ -1,13 +1,11 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/base/config.ts';
 import { canBeTexted } from '../../shared/base/e164.ts';
-import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { bodySchema } from '../../shared/base/operation.ts';
 import { pick } from '../../shared/base/pick.ts';
 import { maxContacts } from '../../shared/messages/message-kinds.ts';
 import { type FieldName, fieldNames, type GivenFields, rowOf } from '../../shared/rides/fields.ts';
-import { earliestMs } from '../../shared/rides/opening.ts';
 import { carType, rideType } from '../../shared/rides/public-schemas.ts';
 import type { AutoAccept, ChangedTerms, Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
@@ -160,19 +158,6 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
         : given,
     )
     .messages({ 'passenger.phone': notE164.replace('{{#label}}', 'passenger.phone') });
-}
-
-const latestMs = 30 * 24 * 3_600_000;
-
-/**
- * Throws a 400 if the pickup is not 15 minutes to 30 days after `now` (Unix ms). Call it only for a new ride: a repeat
- * of an earlier request gets its answer even if the time has passed.
- */
-export function assertPickupTime({ pickupAt }: Pick<RideRequest, 'pickupAt'>, now: number): void {
-  const aheadMs = pickupAt ? pickupAt.getTime() - now : earliestMs;
-  if (aheadMs >= earliestMs && aheadMs <= latestMs) return;
-  const message = 'pickupAt must be 15 minutes to 30 days ahead, as Unix time in milliseconds';
-  throw new AppError('invalid_request', { message, faults: [{ field: 'pickupAt', code: 'out_of_range', message }] });
 }
 
 /** The body of a change: each field as in a creation, but none is required and none has a default. */

@@ -25,7 +25,7 @@ interface Reader<View> {
   reject(error: unknown): void;
 }
 
-export interface KeyViews {
+interface KeyViews {
   /** Sends the view of a key, from `first` on, at every change until the stream ends. Without a key, nothing follows. */
   follow<View extends FollowedView>(
     view: KeyView<View>,

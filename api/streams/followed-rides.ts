@@ -1,7 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
-import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { readCommittedRides } from '../../shared/rides/read-ride.ts';
 import type { FollowRide, RideView } from '../../web/kit/answer.ts';
 import { tooMany } from './open-limits.ts';
 import { eventText, type Stream } from './streams.ts';
@@ -35,13 +34,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
   const { log, config } = service;
   const followed = watch<Viewer>({
     async look(watched) {
-      const rideIds = [...watched.keys()];
-      const found = await rides
-        .find<Read>(
-          { _id: { $in: rideIds } },
-          { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 },
-        )
-        .toArray();
+      const found = await readCommittedRides<Read>([...watched.keys()], fields);
       for (const ride of await Promise.all(found.map((ride) => complete(ride, service))))
         show(ride, watched.get(ride._id) ?? []);
     },

@@ -1,10 +1,9 @@
 import type { Context } from '../../shared/base/context.ts';
 import { pollsWaiting } from '../../shared/base/metrics.ts';
-import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { type FeedCursor, isAfter, latestCursors } from '../../shared/rides/feed/event-feed.ts';
 import { type FeedMark, followFeedMark } from '../../shared/rides/feed/raise-feed-mark.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { readCommittedRides } from '../../shared/rides/read-ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { assertInTime } from '../http/answer-in-time.ts';
 import type { RequestContext } from '../part.ts';
@@ -76,13 +75,7 @@ export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, per
 
   const ofRides = watch<AfterSeq & { held: HeldRequest }>({
     async look(watched) {
-      const rideIds = [...watched.keys()];
-      const found = await rides
-        .find<Pick<Ride, '_id' | 'seq'>>(
-          { _id: { $in: rideIds } },
-          { ...committedReads(), projection: { seq: 1 }, batchSize: rideIds.length + 1 },
-        )
-        .toArray();
+      const found = await readCommittedRides<Pick<Ride, '_id' | 'seq'>>([...watched.keys()], { seq: 1 });
       for (const { _id, seq } of found) {
         for (const poll of watched.get(_id) ?? []) if (seq > poll.afterSeq) poll.held.release();
       }

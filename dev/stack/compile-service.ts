@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { buildAssets } from '../../api/build-assets.ts';
 import { assetFolder } from '../../web/kit/assets.ts';
+import { buildAssets } from '../build-assets.ts';
 import { removeAbandonedFolders, temporaryFolder } from '../servers/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

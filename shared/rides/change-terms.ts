@@ -7,31 +7,27 @@ import { canCarry, removeFromRequestLists } from '../drivers/nearby.ts';
 import { applyAction } from './apply-action.ts';
 import { newTerms } from './changed-fields.ts';
 import type { Command } from './decide.ts';
+import { assertPickupTime } from './pickup-time.ts';
 import { type RideOwner, readRide } from './read-ride.ts';
 import type { ChangedTerms, Origin, RideState } from './ride-types.ts';
-
-export interface WantedChange {
-  terms: ChangedTerms;
-  /** Gets the terms that differ from the ride. Throws to refuse them. */
-  check(terms: ChangedTerms): void;
-  origin?: Origin;
-}
 
 /**
  * Changes the request of a ride (contract, section 10.14). Offers of live drivers whose cars no longer fit are withdrawn,
  * and the ride disappears from their requests. Resolves with the ride after the change, which may be none. Throws
- * `ride_not_found`, `ride_ended`, and for a change of the trip `ride_not_bidding` and `bidding_over`.
+ * `ride_not_found`, `ride_ended`, for a change of the trip `ride_not_bidding` and `bidding_over`, and a 400 for a new
+ * pickup time that is too early or too late, or a phone number that cannot be texted.
  */
 export async function changeTerms(
   ctx: Context,
   rideId: string,
-  { terms, check, origin }: WantedChange,
+  terms: ChangedTerms,
   owner: RideOwner,
+  origin?: Origin,
 ): Promise<RideState> {
   for (;;) {
     const read = await readRide({ rideId, owner });
     if (!read) throw new AppError('ride_not_found');
-    check(Object.fromEntries(newTerms(read.ride, terms).map((name) => [name, terms[name]])));
+    if (newTerms(read.ride, terms).includes('pickupAt')) assertPickupTime(terms, ctx.now());
     assertTexted(read.ride, terms);
     const asked = driversOf(read.ride);
     const unfit = await unfitAmong(asked, { ...read.ride, ...terms });

@@ -15,6 +15,14 @@ export const unixMs = (description: string) =>
 export const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
 export const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
 
+/** The heading of a car. */
+export const heading = {
+  type: 'number',
+  minimum: 0,
+  maximum: 360,
+  description: 'Degrees clockwise from north.',
+} as const;
+
 export const status = {
   title: 'RideStatus',
   type: 'string',
@@ -42,6 +50,13 @@ export const rideType = {
   type: 'string',
   enum: rideTypes,
   description: 'Within a city, or between cities.',
+} as const;
+
+export const passengerCount = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 7,
+  description: 'Number of passengers.',
 } as const;
 
 export const fare = { type: 'number', exclusiveMinimum: 0, description: 'The fare that you offer, in USD.' } as const;
@@ -75,7 +90,7 @@ export const cancelReason = {
 export const eta = objectSchema(
   {
     minutes: { type: 'integer', minimum: 0, description: 'Whole minutes until then, rounded up.' },
-    at: { type: 'integer', description: 'The expected time, as Unix time in milliseconds.' },
+    at: unixMs('The expected time'),
     source: {
       title: 'EtaSource',
       type: 'string',

@@ -44,6 +44,15 @@ export async function readCommittedRide({ rideId, owner }: RideRef): Promise<Rid
   return null;
 }
 
+/** Reads these fields of rides in their majority-committed state, with one reply of MongoDB. */
+export function readCommittedRides<Read extends { _id: string }>(
+  rideIds: readonly string[],
+  fields: object,
+): Promise<Read[]> {
+  const options = { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 };
+  return rides.find<Read>({ _id: { $in: [...rideIds] } }, options).toArray();
+}
+
 function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
   if (owner === 'anyone') return true;
   if ('keyId' in owner) return keyId === owner.keyId;

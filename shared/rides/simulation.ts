@@ -45,7 +45,7 @@ const scripts: Record<TestScenario, Script> = {
     arrive: ['start', 30_000],
     start: ['complete', 4 * minuteMs],
   },
-  // These change the answer to the creation (api/rides/creation.ts) or a delivery (deliver-event.ts), not the trip.
+  // These change the answer to the creation (creation.ts) or a delivery (deliver-event.ts), not the trip.
   rate_limited: wholeTrip,
   unavailable: wholeTrip,
   duplicate_event: wholeTrip,

@@ -7,7 +7,7 @@ import { allLines, closedMonthsOf } from './statements.ts';
 import { lineOf, type TripLine } from './trips.ts';
 
 /** A key whose rides are summed. */
-export interface StatementKey {
+interface StatementKey {
   keyId: string;
   accountId: string;
   mode: Mode;
@@ -44,6 +44,33 @@ export async function closedMonths({ accountId, mode }: StatementKey, nowMs: num
 export async function* keyLines(key: StatementKey, month: string): AsyncGenerator<TripLine[]> {
   if (key.mode === 'test') return yield await testLines(key, month);
   for await (const lines of allLines(key.accountId, month)) yield lines.filter(({ keyId }) => keyId === key.keyId);
+}
+
+/**
+ * The trips of a key in a month that follow a trip in their order, at most `limit`, with the number and the sum of all
+ * its trips in the month.
+ */
+export async function statementPage(
+  key: StatementKey,
+  month: string,
+  limit: number,
+  after: Pick<TripLine, 'endedAt' | 'rideId'>,
+) {
+  const page: TripLine[] = [];
+  let [trips, cents] = [0, 0];
+  for await (const lines of keyLines(key, month)) {
+    for (const line of lines) {
+      trips += 1;
+      cents += line.cents;
+      if (page.length <= limit && isAfter(line, after)) page.push(line);
+    }
+  }
+  return { trips, cents, lines: page.slice(0, limit), hasMore: page.length > limit };
+}
+
+function isAfter(line: TripLine, after: Pick<TripLine, 'endedAt' | 'rideId'>): boolean {
+  const difference = line.endedAt.getTime() - after.endedAt.getTime();
+  return difference > 0 || (difference === 0 && line.rideId > after.rideId);
 }
 
 type TestTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice'>;

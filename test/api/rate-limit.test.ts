@@ -3,14 +3,13 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import type { RequestContext } from '../../api/part.ts';
-import { rideCreation } from '../../api/rides/creation.ts';
 import { keys } from '../../cli/keys/key-commands.ts';
 import { AuditModel } from '../../shared/accounts/audit.ts';
 import { newAccountId, newKeyId } from '../../shared/base/ids.ts';
 import { createKey, listKeys } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
-import { type CreationFields, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import { chargeCreations } from '../../shared/rides/charge-creation.ts';
+import { type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { addCharges as charge, chargesOf, creationLog, forgetCharges } from '../support/charges.ts';
@@ -214,19 +213,16 @@ describe('rate limit of creations', () => {
 
   it('one log line per outage of Redis says that only this process counts creations', async () => {
     const { ctx, lines } = withLogLines(api.ctx);
-    const { limit } = rideCreation(ctx);
+    const chargeCreation = chargeCreations(ctx);
     const keyId = newKeyId();
-    const create = async () => {
-      const input = { key: { keyId, accountId: 'acct_of_tests', mode: 'test' } } as NewRide;
-      await limit({ set: () => {} } as unknown as RequestContext, input, async () => ({}) as CreationFields);
-    };
+    const input = { key: { keyId, accountId: 'acct_of_tests', mode: 'test' } } as NewRide;
     for (let outage = 1; outage <= 2; outage++) {
       // The Redis key now holds a value of another type, so the script of the limit fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
-      for (let made = 0; made < 3; made++) await create();
+      for (let made = 0; made < 3; made++) await chargeCreation(input);
       expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);
       await ctx.redis.del(creationLog(keyId));
-      await create();
+      await chargeCreation(input);
     }
   });
 

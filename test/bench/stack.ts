@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { buildAssets } from '../../api/build-assets.ts';
+import { buildAssets } from '../../dev/build-assets.ts';
 import { givenMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';

@@ -146,9 +146,9 @@ function brokenRule(file: string, each: Import, imports: Imports): string | unde
 
 /**
  * The files of api/ that may import pages: `app.ts` puts them into the API, `web-part.ts` needs the types of requests and
- * answers, the build bundles their scripts, and `dashboard/` adds the session. Everything may use the types of answers.
+ * answers, and `dashboard/` adds the session. Everything may use the types of answers.
  */
-const importsWeb = /^api\/(app|web-part|build-assets)\.ts$|^api\/dashboard\//;
+const importsWeb = /^api\/(app|web-part)\.ts$|^api\/dashboard\//;
 const described = 'web/kit/answer.ts';
 
 const pageList = 'web/dashboard/pages.ts';

@@ -36,11 +36,10 @@ export async function changeByDesk(
   request: Pick<ChangeRequest, 'service' | 'owner' | 'account' | 'sent' | 'from' | 'requestId'>,
   { _id, keyId }: Pick<Ride, '_id' | 'keyId'>,
   terms: ChangedTerms,
-  check: (news: ChangedTerms) => void,
 ): Promise<void> {
   const { service, owner, sent, requestId } = request;
   const origin = { by: 'dashboard' as const, requestId, form: sent.id, sender: senderOf(request) };
-  const { changes = [] } = await changeTerms(service, _id, { terms, check, origin }, { keyId });
+  const { changes = [] } = await changeTerms(service, _id, terms, { keyId }, origin);
   const made = changes.find(({ form }) => form === sent.id);
   if (!made || !mayAddMissingRecords(made.at, service.now())) return;
   const entry = { action: 'ride_changed' as const, keyId, about: _id };

@@ -10,6 +10,7 @@ import {
   lng,
   movingStatus,
   offerSchema,
+  passengerCount,
   rideId,
   rideType,
   unixMs,
@@ -27,7 +28,7 @@ const wish = {
   fare: { type: 'number', exclusiveMinimum: 0, description: 'The price that the partner offers, in USD.' },
   carType: { ...carType, description: 'The requested kind of car.' },
   rideType,
-  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'Number of passengers.' },
+  passengerCount,
   distanceKm: { type: 'number', minimum: 0, description: 'Length of the trip.' },
   ...schemasIn('request'),
 } as const;

@@ -1,9 +1,11 @@
 import type { Context } from '../../base/context.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Point } from '../../base/great-circle.ts';
 import { mongoNow } from '../../base/mongo/clock.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
-import { goOffline, noteRide, readCounts } from '../../drivers/change-availability.ts';
-import { type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
+import { durableRead } from '../../base/mongo/durable-read.ts';
+import { goOffline, goOnline, noteRide, readCounts } from '../../drivers/change-availability.ts';
+import { type ActiveDriver, type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
 import { applyAction } from '../apply-action.ts';
 import { RideHeld } from '../change-ride.ts';
@@ -46,6 +48,20 @@ export async function settleDriver(
     }
     return { rideId, isActive: !isGone };
   }
+}
+
+/**
+ * Puts a driver online at a place. Resolves with false for a driver who is on a ride, and is available after it. Throws
+ * `unauthorized` for a driver who was suspended in the meantime, and stays offline.
+ */
+export async function putOnline(ctx: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
+  await goOnline(driver, place, new Date(ctx.now()));
+  const { rideId, isActive } = await durableRead(
+    () => settleDriver(ctx, driver.driverId),
+    (settled) => settled.rideId === null && settled.isActive,
+  );
+  if (!isActive) throw new AppError('unauthorized');
+  return rideId === null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Result } from 'ioredis';
-import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
-import { type CreationLimit, contractLimit } from '../../shared/keys/api-key.ts';
+import type { RedisClient } from '../base/redis/redis-nodes.ts';
+import { type CreationLimit, contractLimit } from '../keys/api-key.ts';
 
 /** A window of a limit: at most `limit` creations in any `lengthMs`. */
 export interface LimitWindow {
@@ -34,7 +34,7 @@ export const accountWindows = (limit: number): readonly LimitWindow[] => [
   { name: 'account', limit, lengthMs: minuteMs, words: `at most ${limit} rides in 60 seconds for each account` },
 ];
 
-export interface WindowCount {
+export interface WindowCount extends LimitWindow {
   /** The number of creations in the window. */
   count: number;
   /** The time until the window has room (ms); while it has room, until its oldest creation leaves it. */
@@ -134,9 +134,9 @@ export function redisLog(redis: RedisClient): SlidingLog {
         repeatable(creation),
         ...windows.flatMap(({ limit, lengthMs }) => [limit, lengthMs]),
       );
-      const counts = windows.map((_, index) => {
+      const counts = windows.map((window, index) => {
         const [count = 0, freesMs = 0] = numbers.slice(2 * index);
-        return { count, freesMs };
+        return { ...window, count, freesMs };
       });
       return { result, counts };
     },
@@ -174,11 +174,12 @@ export function localLog(now: () => number): SlidingLog {
         log.push({ id, at, requests: 1 });
         logs.set(of, log);
       }
-      const countOf = ({ limit, lengthMs }: LimitWindow): WindowCount => {
+      const countOf = (window: LimitWindow): WindowCount => {
+        const { limit, lengthMs } = window;
         const counted = since(lengthMs);
         // As in the script: a limit that was lowered can have more creations than it admits.
         const oldest = counted.at(-Math.min(counted.length, limit));
-        return { count: counted.length, freesMs: oldest ? oldest.at + lengthMs - at : 0 };
+        return { ...window, count: counted.length, freesMs: oldest ? oldest.at + lengthMs - at : 0 };
       };
       return { result, counts: windows.map(countOf) };
     },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountWindows, keyWindows, localLog } from '../../api/rides/creation-limit.ts';
+import { accountWindows, keyWindows, localLog } from '../../../shared/rides/creation-limit.ts';
 
 describe('the windows of the creation limit', () => {
   it('a key has a window of a minute and one of an hour, an account one of a minute', () => {
@@ -49,7 +49,7 @@ describe('the local log of creations', () => {
     const lowered = keyWindows({ perMinute: 2, perHour: 2 });
     const { result, counts } = await log.charge('key_of_tests', { id: 'd', isRepeatable: false }, lowered);
     expect(result).to.equal('refused');
-    expect(counts[0]).to.deep.equal({ count: 3, freesMs: 40_000 });
+    expect(counts[0]).to.include({ count: 3, freesMs: 40_000 });
   });
 
   it('the local charge of an Idempotency-Key stays until all of its requests have failed', async () => {
@@ -99,7 +99,7 @@ describe('the local log of creations', () => {
     const [window] = keyWindows({ perMinute: 0, perHour: 0 });
     const log = localLog(() => 5);
     const answer = await log.charge('key', { id: 'a', isRepeatable: false }, window ? [window] : []);
-    expect(answer).to.deep.equal({ result: 'refused', counts: [{ count: 0, freesMs: 0 }] });
+    expect(answer).to.deep.equal({ result: 'refused', counts: [{ ...window, count: 0, freesMs: 0 }] });
   });
 
   it('a refund removes only the failed creation', async () => {

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
+import { operations } from '../api/operations.ts';
 import { sha256 } from '../shared/base/ids.ts';
 import { documentation } from '../web/docs/documentation.ts';
 import { exampleBaseUrl } from '../web/docs/example-base-url.ts';
 import { searchIndex } from '../web/docs/search-index.ts';
 import { assetFolder, listenName, manifestName } from '../web/kit/assets.ts';
-import { operations } from './operations.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const brotli = promisify(zlib.brotliCompress);
