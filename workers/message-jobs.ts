@@ -88,8 +88,9 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
   if (!row.claim && (await isOutdated(row))) return { state: 'expired', reason: 'outdated' };
   const refusal = await refusalOf(ctx, row);
   if (refusal) return refusal;
-  if (performance.now() - claimedAt > maxClaimAgeMs) return { state: 'again', reason: 'claim_too_old' };
-  const attempt = await sendToProvider(config, row._id, text);
+  const isTooOld = performance.now() - claimedAt > maxClaimAgeMs;
+  const unsent = { outcome: 'unreachable', reason: 'claim_too_old' } as const;
+  const attempt = isTooOld ? unsent : await sendToProvider(config, row._id, text);
   if (attempt.outcome !== 'unreachable') return { ...attempt, state: attempt.outcome };
   await refundWindow(perAccount(ctx, row), ctx.now());
   return { state: 'again', reason: attempt.reason };

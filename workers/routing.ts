@@ -17,6 +17,7 @@ type LocatedRide = RideState & { reported?: ReportedPosition };
 /**
  * Handles the jobs of the queue `routing`: asks the routing server for the road of the ride's leg, when the timer `route`
  * says so and when a reader has found that the car has left the road. Without an answer, the ride only loses its timer.
+ * Looks again if the ride has changed in the meantime: BullMQ drops the job of the next leg while this one is active.
  */
 export const findRoad: Handler<TimerJob> = async (ctx, { rideId }) => {
   for (;;) {
@@ -24,25 +25,30 @@ export const findRoad: Handler<TimerJob> = async (ctx, { rideId }) => {
     if (!read) return { result: 'stale' };
     const timer = read.ride.timers.find(({ name }) => name === 'route');
     const ride = await withReportedPosition(read.ride);
-    if (!timer) return isOffRoute(ride, read.now.getTime()) ? askAgain(ctx, ride, read.now) : { result: 'stale' };
+    if (!timer) {
+      if (!isOffRoute(ride, read.now.getTime())) return { result: 'stale' };
+      if (await askAgain(ctx, ride, read.now)) return { result: 'done', keyId: ride.keyId };
+      continue;
+    }
     const road = await askForLeg(ctx, ride);
     const effectOf = ({ leg }: RideState, now: Date): Change => ({
       set: { route: routeOf(ride, road, leg ? joinTime(leg, now) : read.now) },
     });
     const fired = await fireTimer(ctx, rideId, 'route', effectOf, { dueAt: timer.dueAt });
-    // The next leg may have begun in the meantime. BullMQ has dropped its job, because this one is active.
     if (fired.result !== 'stale') return timerOutcome(fired);
   }
 };
 
-/** Replaces the route of a car that has left it, unless the leg has ended or another process was first. */
-async function askAgain(ctx: Context, ride: LocatedRide, askedAt: Date) {
+/**
+ * Replaces the route of a car that has left it. Resolves with false if the leg has ended or another process was first.
+ */
+async function askAgain(ctx: Context, ride: LocatedRide, askedAt: Date): Promise<boolean> {
   const road = await askForLeg(ctx, ride);
   const changed = await changeRide(ctx, { rideId: ride._id, owner: 'anyone' }, (present) => {
     const isSame = present.status === ride.status && present.route?.at.getTime() === ride.route?.at.getTime();
     return { change: isSame ? { set: { route: routeOf(ride, road, askedAt) } } : 'not yet', result: isSame };
   });
-  return { result: changed?.result ? 'done' : 'stale', keyId: ride.keyId };
+  return changed?.result === true;
 }
 
 /** The start of the present or next leg: where the simulated drive begins, or where the car is now. */

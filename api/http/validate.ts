@@ -27,10 +27,8 @@ const isFirst = ({ field }: Fault, index: number, faults: readonly Fault[]): boo
   faults.findIndex((other) => other.field === field) === index;
 
 const faultsOf = ({ details }: Joi.ValidationError): Fault[] =>
-  details.map(({ path, type, message, context }) => {
-    const field = path.length > 0 ? path.join('.') : (context?.label ?? '');
-    return { field, code: codeOf(type), message };
-  });
+  // The label is the path as the message names it, such as `needs[0]`.
+  details.map(({ type, message, context }) => ({ field: context?.label ?? '', code: codeOf(type), message }));
 
 /** The code of a fault by the rule of Joi that found it. */
 function codeOf(rule: string): Fault['code'] {

@@ -202,8 +202,9 @@ function parseSuspendable(name: string, word: string | undefined, id: string | u
 
 type Subject = { accountId?: string; driverId?: string; pool?: string };
 
-function afterResume({ pool, accountId }: Subject): string {
+function afterResume({ pool, accountId, driverId }: Subject): string {
   if (pool) return 'Its workers start jobs again.';
+  if (driverId) return 'The key is accepted again. The driver is offline.';
   return `${accountId ? 'Its keys are' : 'The key is'} accepted again, unless suspended separately.`;
 }
 

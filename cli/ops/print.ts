@@ -2,7 +2,7 @@ import { redisProblemTexts } from '../../shared/base/redis-problem.ts';
 import { countLimit } from '../../shared/process/ops/backlog.ts';
 import type { BacklogReport, QueueState, QueuesReport } from '../../shared/process/ops/queue-states.ts';
 import type { FailingKey } from '../../shared/webhooks/delivery-health.ts';
-import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
+import { type RideHistory, redeliveryWords } from '../../shared/webhooks/ride-history.ts';
 import type { UndeliveredCount } from '../../shared/webhooks/undelivered.ts';
 import { aligned, labelled, printable } from '../columns.ts';
 
@@ -154,8 +154,7 @@ export function rideLines({
   const redeliveryRows = redeliveries.map((redelivery) => [
     String(redelivery.seq ?? ''),
     timeText(redelivery.at),
-    (redelivery.kind === 'event' ? 'copy' : 'redelivery') +
-      (redelivery.endpointId ? ` to ${redelivery.endpointId}` : ''),
+    redeliveryWords(redelivery),
     '',
     outcome(redelivery),
   ]);

@@ -29,6 +29,7 @@ export function overview({ url, port, env, servers, metricsPorts, key, state }: 
     'Queue board': accent(`${url}${queueBoardPath}`),
     Metrics: `${accent(`http://${reachableHost(env.OPS_HOST)}:PORT/metrics`)}, with PORT of:${portsOf(metricsPorts)}`,
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start creates a new one'),
+    'Key id': key?.keyId ?? '-',
     'Signing secret': accent(key?.signingSecret ?? '-'),
     'Webhook URL': key?.webhookUrl ?? `none; npm run -s keys -- set-webhook ${key?.keyId ?? 'KEYID'} URL`,
     'Local receiver': targets?.join(',') || 'this stack; WEBHOOK_LOCAL_TARGETS=http://HOST:PORT adds yours',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { derivedAuditId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
@@ -48,7 +49,8 @@ const maxPeople = 100;
 /**
  * Changes the team of an account, once per form. One update, filtered on the number of changes, replaces exactly the
  * team that `decide` has seen; so concurrent changes can never remove or demote the last owner. The team of a suspended
- * account never changes. Then ends the sessions of a removed member and adds the audit entry. Throws `not_found` for an
+ * account never changes. Then ends the sessions of a removed member and adds the audit entry, which a form that changes
+ * nothing does not have. Throws `not_found` for an
  * unknown account, and rethrows the errors of `decide`.
  */
 export async function changeTeam(
@@ -69,7 +71,12 @@ export async function changeTeam(
     if (typeof decided === 'string') return { refused: decided };
     const { team, ...record } = decided;
     if (!team.members.some(({ role }) => role === 'owner')) return { refused: 'last_owner' };
-    const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record };
+    const before = { ...account, invitations };
+    const isSame = (Object.keys(team) as (keyof Team)[]).every((field) =>
+      isDeepStrictEqual(team[field], before[field]),
+    );
+    const done = isSame && ({ isDone: true } as const);
+    const applied: TeamForm = { id: form, at: now, by: member.email, from, ...record, ...done };
     const isOwnedByFounder = team.members.some(({ id, role }) => id === founderIdOf(accountId) && role === 'owner');
     const set = { ...team, ...(!isOwnedByFounder && { email: accountId }) };
     const changed = await accounts.findOneAndUpdate(

@@ -15,28 +15,35 @@ const byDueTime = (timers: readonly Timer[]): Timer[] =>
 export const timersWithJob = (timers: readonly Timer[]): Timer[] =>
   timers.filter(({ name }) => name !== 'stall' && name !== 'open');
 
+/** A timer that is due within this time gets its job at once. Not 0, because `ctx.now()` is an estimate. */
+const atOnceMs = 500;
+
 /**
  * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. Each following
- * timer gets its job when the previous one fires. `route` and `message` have jobs of their own, because no timer may wait
- * for a slow server of others. Never fails.
+ * timer gets its job when the previous one fires. A new timer that is due now has a job of its own, so that it does not
+ * wait for a pool that is slow or stopped. `route` and `message` always have one. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
-  const timers = [firstInLine, named('route'), named('message')].flatMap((find) => {
-    const [next, previous] = [find(ride.timers), find(before?.timers ?? [])];
-    const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
-    return next && isNew ? [next] : [];
-  });
+  const earlier = before?.timers ?? [];
+  const [next, previous] = [firstInLine(ride.timers), firstInLine(earlier)];
+  const isDue = ({ name, dueAt }: Timer) => hasOwnJob(name) || dueAt.getTime() <= ctx.now() + atOnceMs;
+  const timers = timersWithJob(ride.timers).filter((timer) =>
+    timer === next ? !isSame(timer, previous) : isDue(timer) && !earlier.some((one) => isSame(timer, one)),
+  );
   if (timers.length > 0) await enqueueTimers(ctx, ride, timers);
 }
 
-const named = (wanted: TimerName) => (timers: readonly Timer[]) => timers.find(({ name }) => name === wanted);
+const isSame = (timer: Timer, other: Timer | undefined): boolean =>
+  timer.name === other?.name && timer.dueAt.getTime() === other.dueAt.getTime();
+
+const hasOwnJob = (name: TimerName): boolean => name === 'route' || name === 'message';
 
 const firstInLine = (timers: readonly Timer[]): Timer | undefined =>
-  byDueTime(timersWithJob(timers)).find(({ name }) => name !== 'route' && name !== 'message');
+  byDueTime(timersWithJob(timers)).find(({ name }) => !hasOwnJob(name));
 
 /**
  * The timers that can be set again while the job of the previous one is still running: by the next offer, by the end of

@@ -33,7 +33,7 @@ import {
  * Resends an event of a ride to the current URL of the ride or key, or to a further endpoint, with its original body, id and number, the header
  * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
  * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
- * event whose own attempt is not finished, `body_erased`, and `no_webhook_url` if there is no address to send it to.
+ * event whose attempt for this destination is not finished, `body_erased`, and `no_webhook_url` if there is no address to send it to.
  *
  * Resends of a ride are sent in the order in which they were requested, whoever requests them.
  *
@@ -53,7 +53,7 @@ export async function redeliver(
   // An erased ride no longer has all of its events.
   if (ride?.erasedAt && seq >= 1 && seq <= ride.seq) throw new AppError('body_erased');
   if (!ride || !event) throw new AppError('not_found');
-  if (!event.delivery) throw new AppError('not_sent_yet');
+  if (!event.delivery && !(await isCopySent({ rideId, seq, endpointId }))) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
   if (endpointId) await findEndpoint({ endpointId, keyId: ride.keyId, accountId });
   else if (!ride.webhookUrl && !(await hasWebhookUrl(ride.keyId))) throw new AppError('no_webhook_url');
@@ -63,6 +63,14 @@ export async function redeliver(
   await enqueueNextRedeliveries(ctx, [rideId]);
   return (stored ?? record)._id;
 }
+
+/** True if the copy of an event for a further endpoint was sent. No endpoint waits for the attempt for the default URL. */
+const isCopySent = async ({ rideId, seq, endpointId }: { rideId: string; seq: number; endpointId?: string }) =>
+  endpointId !== undefined &&
+  (await attempts.findOne(
+    { rideId, seq, kind: 'event', endpointId, dueAt: { $exists: false } },
+    { projection: { _id: 1 }, ...timeLimit() },
+  )) !== null;
 
 const hasWebhookUrl = async (keyId: string): Promise<boolean> =>
   Boolean((await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1 }, ...timeLimit() }))?.webhookUrl);

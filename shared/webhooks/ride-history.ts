@@ -246,6 +246,10 @@ type RedeliveryEntry = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'rea
   seq?: number;
 };
 
+/** `resend`, or `copy to endpoint_...` for the attempt of an event for a further endpoint. */
+export const redeliveryWords = ({ kind, endpointId }: Pick<RedeliveryEntry, 'kind' | 'endpointId'>): string =>
+  (kind === 'event' ? 'copy' : 'resend') + (endpointId ? ` to ${endpointId}` : '');
+
 /** Reads the history of a ride for the operator. Throws `ride_not_found`. */
 export async function rideHistory(rideId: string): Promise<RideHistory> {
   const ride = await rides.findOne({ _id: rideId }, committedReads());

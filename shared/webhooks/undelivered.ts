@@ -42,14 +42,16 @@ export async function countUndelivered(range: TimeRange, keyId?: string): Promis
   for (const each of keyIds) {
     const key = await keys.findOne({ _id: each }, { projection: { accountId: 1 }, ...timeLimit() });
     if (!key) continue;
-    const undelivered = await findUndelivered(each, key.accountId, range, nothingRequested, Number.POSITIVE_INFINITY);
     const reasons: Record<string, number> = {};
-    for (const { event } of undelivered) {
-      const { outcome, httpStatus, reason } = event.delivery ?? {};
-      const text = [outcome, httpStatus, reason].filter(Boolean).join(' ');
-      reasons[text] = (reasons[text] ?? 0) + 1;
+    let events = 0;
+    for await (const page of undeliveredPages(each, key.accountId, range)) {
+      events += page.length;
+      for (const { event } of page) {
+        const { outcome, httpStatus, reason } = event.delivery ?? {};
+        const text = [outcome, httpStatus, reason].filter(Boolean).join(' ');
+        reasons[text] = (reasons[text] ?? 0) + 1;
+      }
     }
-    const events = undelivered.length;
     if (events > 0) found.push({ keyId: each, accountId: key.accountId, events, reasons });
   }
   return found;
@@ -66,20 +68,28 @@ export const nothingRequested: EarlierRequests = { events: new Set(), rideIds: [
 
 /**
  * The undelivered events of a key whose attempt was made in a time range, oldest first, without those that are being
- * resent or have been requested `earlier`.
+ * resent or have been requested `earlier`: as many as one request resends, less those.
  */
 export async function findUndelivered(
   keyId: string,
   accountId: string,
   range: TimeRange,
   earlier: EarlierRequests,
-  atMost = maxResends,
 ): Promise<EventOfRide[]> {
-  const most = atMost - earlier.events.size;
+  const most = maxResends - earlier.events.size;
   const isMissed = ({ ride, event }: EventOfRide) =>
     !earlier.events.has(idOf(ride._id, event.seq)) &&
     !(earlier.since && event.delivery && event.delivery.at > earlier.since);
   const found: EventOfRide[] = [];
+  for await (const page of undeliveredPages(keyId, accountId, range)) {
+    found.push(...page.filter(isMissed));
+    if (found.length >= most) break;
+  }
+  return found.sort(byTime).slice(0, Math.max(0, most));
+}
+
+/** The undelivered events, in pages of rides: a key can have more than fit into memory. */
+async function* undeliveredPages(keyId: string, accountId: string, range: TimeRange): AsyncGenerator<EventOfRide[]> {
   const filter = { keyId, undeliveredAt: { $gte: range.since } };
   const order = { keyId: 1, undeliveredAt: 1 } as const;
   const cursor = rides.find<RideWithEvents>(filter, {
@@ -89,19 +99,16 @@ export async function findUndelivered(
     batchSize: pageSize,
   });
   try {
-    while (found.length < most) {
-      const page = await nextPage(cursor);
-      if (page.length === 0) break;
+    for (let page = await nextPage(cursor); page.length > 0; page = await nextPage(cursor)) {
       const own = page.filter((ride) => ride.accountId === accountId);
       const failed = own.flatMap((ride) => failedEvents(ride, range));
       const rideIds = [...new Set(failed.map(({ ride }) => ride._id))];
       const resent = await resentEvents(rideIds, { accountId }, ['waiting', 'delivered']);
-      found.push(...failed.filter((each) => !resent.has(idOf(each.ride._id, each.event.seq)) && isMissed(each)));
+      yield failed.filter(({ ride, event }) => !resent.has(idOf(ride._id, event.seq)));
     }
   } finally {
     await cursor.close();
   }
-  return found.sort(byTime).slice(0, Math.max(0, most));
 }
 
 async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Promise<RideWithEvents[]> {

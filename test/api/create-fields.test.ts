@@ -252,8 +252,12 @@ describe('POST /rides: the fields', () => {
   }
 
   it('a creation refuses metadata named __proto__, which no parser would keep', async () => {
-    for (const name of ['__proto__', '\\u005f_proto__']) {
-      const text = `{"metadata":{"${name}":"1"},${JSON.stringify(validRide).slice(1)}`;
+    for (const [field, name] of [
+      ['metadata', '__proto__'],
+      ['metadata', '\\u005f_proto__'],
+      ['\\u006detadata', '\\u005f_proto__'],
+    ]) {
+      const text = `{"${field}":{"${name}":"1"},${JSON.stringify(validRide).slice(1)}`;
       const { status, body } = await refusals.post('/rides', text);
       expect([status, body.error]).to.deep.equal([400, 'metadata must not have an entry named __proto__']);
     }

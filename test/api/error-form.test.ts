@@ -56,6 +56,7 @@ describe('form of errors', () => {
       reference: 'r'.repeat(65),
       metadata: { 'é\n': 'x'.repeat(5_000) },
       passenger: 5,
+      needs: ['boat'],
     });
     const faults: { field: string; code: string; message: string }[] = JSON.parse(
       headers.get('x-service-errors') ?? '',
@@ -69,6 +70,7 @@ describe('form of errors', () => {
       ['carType', 'not_allowed'],
       ['reference', 'wrong_length'],
       ['passenger', 'wrong_type'],
+      ['needs[0]', 'not_allowed'],
     ]);
   });
 

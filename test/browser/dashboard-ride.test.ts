@@ -133,6 +133,18 @@ describe("a ride's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
+  it('shows a change also if the page cannot be fetched for a while', async () => {
+    const { visitor, rideId, url } = await failedRide();
+    const page = await openAs(visitor, url);
+    let tries = 0;
+    await page.route(url, (route) => {
+      tries += 1;
+      return tries <= 7 ? route.fulfill({ status: 503, body: '' }) : route.continue();
+    });
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await page.locator('h1 .pill', { hasText: 'cancelled' }).waitFor();
+  });
+
   it('a new offer moves no other offer, so that nobody accepts the wrong one', async () => {
     const { visitor, rideId, url } = await biddingRide();
     const page = await openAs(visitor, url, phone);

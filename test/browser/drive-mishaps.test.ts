@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { readPosition } from '../../shared/drivers/positions.ts';
 import { somewhere } from '../support/drivers.ts';
 import { until } from '../support/until.ts';
+import { openPage } from './browser.ts';
 import { button, heading, press, useDrivers } from './drive-phones.ts';
 
 describe("mishaps on the driver's page", () => {
@@ -114,6 +115,14 @@ describe("mishaps on the driver's page", () => {
     await heading(page, 'Waiting for requests');
     expect(await storedActions(page)).to.equal(0);
     await answers[0]?.();
+  });
+
+  it('a driver who goes offline in one tab is offline in another tab too', async () => {
+    const { page, profile } = await online(somewhere());
+    const other = await openPage(profile, page.url());
+    await heading(other, 'Waiting for requests');
+    await press(page, 'Go offline');
+    await heading(other, 'You are offline');
   });
 
   it('a "Go online" without an answer leaves the driver offline, also for the service', async () => {

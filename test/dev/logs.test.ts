@@ -136,6 +136,9 @@ describe('the log view of npm run dev', () => {
     const url = 'http://127.0.0.1:44100';
     const start = overview({ url, port: 44100, env, servers, metricsPorts, key, state: 'is ready' });
     expect(start.join('\n')).to.include(key.key).and.include(key.signingSecret).and.include(servers.redis);
+    const webhookUrl = 'http://127.0.0.1:4000/events';
+    const later = overview({ url, port: 44100, env, servers, metricsPorts, key: { ...key, webhookUrl }, state: '' });
+    expect(later).to.include(`  Key id          ${keyId}`);
     const lines = failures.flatMap(([fields]) => shown(delivery(fields)).map((line) => line.padStart(10)));
     for (const line of [...start.join('\n').split('\n'), ...lines]) expect(line.length, line).to.be.at.most(80);
   });

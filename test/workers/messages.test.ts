@@ -339,6 +339,20 @@ describe('messages to passengers and contacts', () => {
     expect(await send(limited, sending({ perAccountDay: 60 }))).to.deep.equal({ result: 'limited', reason: 'account' });
   });
 
+  it('a message that is not sent because the process was paused does not count for its account', async () => {
+    const row = await found({ accountId: newAccountId() });
+    const of = sending({ perAccountDay: 1 });
+    const now = performance.now.bind(performance);
+    onceInsteadOf(optOuts, 'findOne', (...args) => {
+      performance.now = () => now() + 11_000;
+      return optOuts.findOne(...(args as Parameters<typeof optOuts.findOne>));
+    });
+    const paused = await send(row, of);
+    performance.now = now;
+    expect(paused).to.deep.equal({ againInMs: 10_000, why: 'provider: claim_too_old' });
+    expect(await send(row, of)).to.deep.equal({ result: 'sent' });
+  });
+
   it('messages of test rides are kept and not sent, with the same text', async () => {
     const row = await found({ mode: 'test', scenario: 'no_auto_accept' });
     expect(await send(row)).to.include({ result: 'kept' });

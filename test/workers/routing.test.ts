@@ -162,6 +162,20 @@ describe('the road of a leg', () => {
       expect(await look(rideId), 'after the new route').to.equal(false);
     });
 
+    it('is asked for the next leg at once, if that began while the server answered', async () => {
+      const { rideId, driverId } = await arriving();
+      await passTime(rideId);
+      await report(driverId, offRoad);
+      router.answerWith((request, response) => {
+        router.answerWith(answerWithRoad);
+        void applyAction(ctx, rideId, { action: 'arrive' }, 'anyone')
+          .then(() => applyAction(ctx, rideId, { action: 'start' }, 'anyone'))
+          .then(() => answerWithRoad(request, response));
+      });
+      expect(await find(rideId)).to.include({ result: 'done' });
+      expect((await storedRide(rideId)).route).to.include({ to: 'destination' });
+    });
+
     it('is not asked for again while the car is on it, or after it has arrived', async () => {
       const { rideId, driverId } = await arriving();
       await passTime(rideId);

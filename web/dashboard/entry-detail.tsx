@@ -34,8 +34,9 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
     );
   }
   const { event, attempt, outcome } = delivery;
-  const resend = outcome !== 'waiting' && canResend(event) && (
-    <Resend rideId={ride._id} seq={event.seq} endpointId={attempt?.endpointId} />
+  const { endpointId } = attempt ?? {};
+  const resend = outcome !== 'waiting' && canResend(event, endpointId) && (
+    <Resend rideId={ride._id} seq={event.seq} endpointId={endpointId} />
   );
   return (
     <>
@@ -84,7 +85,8 @@ function MessageDetail({ message }: { message: ShownMessage }) {
 }
 
 /** An event can be resent after its first attempt, until retention erases its body. */
-const canResend = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
+const canResend = ({ delivery, body }: RideEvent, endpointId?: string): boolean =>
+  (delivery !== undefined || endpointId !== undefined) && Boolean(body);
 
 function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   const { at, by, requestId, offer, kind, status, event } = entry;

@@ -11,15 +11,16 @@ const first = JSON.parse(news) as RideNews;
 const map = container && first.map ? createRideMap(container, first.map) : null;
 let version = first.version;
 
-const triesOfRefresh = 5;
 const pauseMs = 2_000;
 
-/** Shows the new content, and reports the latest entry of the timeline to screen readers. */
+/**
+ * Shows the new content, and reports the latest entry of the timeline to screen readers. Tries again until the page was
+ * fetched, or a newer version begins to do so.
+ */
 async function showChange(): Promise<void> {
+  const wanted = version;
   const before = livePart()?.dataset.latest;
-  for (let tries = 0; tries < triesOfRefresh && !(await refresh()); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
+  while (!(await refresh()) && version === wanted) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   const latest = livePart()?.dataset.latest;
   if (said && latest !== undefined && latest !== before) said.textContent = latest;
 }

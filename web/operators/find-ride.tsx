@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError } from '../../shared/base/errors.ts';
 import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
-import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';
+import { type RideHistory, redeliveryWords, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import type { Answer, PublicRequest } from '../kit/answer.ts';
 import { Fact, TableHead } from '../kit/blocks.tsx';
 import { renderDocument } from '../kit/document.tsx';
@@ -155,9 +155,11 @@ const priceText = ({ fare, agreedPrice }: RideHistory): string =>
   agreedPrice === undefined ? `${moneyText(fare)}, proposed` : `${moneyText(agreedPrice)}, agreed`;
 
 function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }) {
-  const { timers, events, redeliveries } = ride;
+  const { timers, events, redeliveries, messages } = ride;
   const isPending =
-    timersWithJob(timers).length > 0 || [...events, ...redeliveries].some(({ outcome }) => outcome === 'waiting');
+    timersWithJob(timers).length > 0 ||
+    [...events, ...redeliveries].some(({ outcome }) => outcome === 'waiting') ||
+    messages.some(({ state }) => state === 'waiting');
   return (
     <section class="section" aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>
@@ -212,15 +214,11 @@ function Timers({ timers }: Pick<RideHistory, 'timers'>) {
   );
 }
 
-/** `resend`, or `copy to endpoint_...` for the attempt of an event for a further endpoint. */
-const whatOf = ({ kind, endpointId }: RideHistory['redeliveries'][number]): string =>
-  (kind === 'event' ? 'copy' : 'resend') + (endpointId ? ` to ${endpointId}` : '');
-
 /** The ride's events with the result of their attempt, the resends, and the copies for further endpoints. */
 function Events({ ride: { events, redeliveries } }: { ride: RideHistory }) {
   const rows = [
     ...events.map((event) => ({ ...event, key: `event-${event.seq}`, what: event.status ?? event.event })),
-    ...redeliveries.map((attempt) => ({ ...attempt, key: attempt.attemptId, what: whatOf(attempt) })),
+    ...redeliveries.map((attempt) => ({ ...attempt, key: attempt.attemptId, what: redeliveryWords(attempt) })),
   ];
   if (rows.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { NoAnswerError, ServiceError } from './errors.ts';
-import { Follower, type FollowOptions } from './follow.ts';
+import { Follower, type FollowOptions } from './follower.ts';
 import {
   type Call,
   type CallOptions,

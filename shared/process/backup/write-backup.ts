@@ -23,7 +23,7 @@ export const copyOrder: readonly string[] = [
   'mails',
   'messages',
   'positions',
-  'driver_sessions',
+  'driversessions',
   'rides',
   'ride_sums',
   'trip_sums',

@@ -7,6 +7,8 @@ import {
   handOver,
   leaveAccount,
   removeMember,
+  renameAccount,
+  setSupportPhone,
   type TeamActor,
 } from '../../../shared/accounts/change-team.ts';
 import { isAccountName } from '../../../shared/accounts/members.ts';
@@ -102,6 +104,20 @@ describe('the team of an account', () => {
       [`${email}: finance to developer`, account.email],
       [`${email}: desk to finance`, account.email],
     ]);
+  });
+
+  it('a form that saves the same role, name or phone number again adds no audit entry', async () => {
+    const { id } = await newMember(account._id, 'desk');
+    for (const change of [
+      () => changeRole(founder(), id, 'desk'),
+      () => renameAccount(founder(), 'Grand Hotel'),
+      () => setSupportPhone(founder(), '+12025550143'),
+    ]) {
+      await change();
+      await change();
+    }
+    const actions = (await auditOf(account._id, 9)).map(({ action }) => action);
+    expect(actions.sort()).to.deep.equal(['account_renamed', 'support_phone_set']);
   });
 
   it('the address of a founder who is no longer an owner can found another account', async () => {

@@ -123,7 +123,9 @@ describe('ops commands', () => {
         about: driverId,
         by: 'Grace',
       });
-      expect(await ops(`resume driver ${driverId}`)).to.deep.equal({ driverId, suspended: false });
+      const resumed = await runCommand(program, ['resume', 'driver', driverId, '--by', 'Grace'], api.ctx);
+      expect(resumed.answer).to.deep.equal({ driverId, suspended: false });
+      expect(resumed.text).to.match(/The key is accepted again\. The driver is offline\.$/);
       expect(await status()).to.equal(200);
     });
   });

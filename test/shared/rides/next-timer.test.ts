@@ -28,6 +28,14 @@ describe('the jobs of a ride', () => {
     expect(expiry?.data).to.deep.equal({ rideId, timer: 'expire' });
   });
 
+  it('a new timer that is due at once has a job, although the pool of an earlier one is stopped', async () => {
+    const rideId = await newRide(ctx, { autoAccept: { maxPrice: 100 } });
+    await makeDue(rideId, 'dispatch');
+    await offerOn(ctx, rideId);
+    const job = await jobFor(ctx, 'bidding', { rideId, timer: 'auto_accept' });
+    expect(job?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
+  });
+
   it('the job is due when its timer is, whether a creation, a change or a sweep added it', async () => {
     const nextIsExpiry = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const nextIsOffer = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });

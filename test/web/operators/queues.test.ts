@@ -3,6 +3,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
 import { eventId, withdrawnEventId } from '../../../shared/base/ids.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
+import { type MessageRow, messages } from '../../../shared/messages/message-row.ts';
 import { readQueues } from '../../../shared/process/ops/queue-states.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { enqueueAttempt } from '../../../shared/webhooks/attempt-jobs.ts';
@@ -10,6 +11,7 @@ import { type AttemptRecord, waitingUntil } from '../../../shared/webhooks/attem
 import { operatorsProof } from '../../../web/operators/operators-access.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { storedAttempts } from '../../support/attempts.ts';
+import { endedRide } from '../../support/ended-rides.ts';
 import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
 import { hrefsIn, textOf } from '../../support/pages.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
@@ -116,6 +118,24 @@ describe('queue board at the operators’ port', () => {
       await worker.close();
       connection.disconnect();
     }
+  });
+
+  it('a ride without jobs says whether something is pending, also if that is only a text message', async () => {
+    const { _id: rideId, accountId } = await endedRide(operators.ctx, 1);
+    expect((await findRide(rideId)).text).to.include('Nothing is pending');
+    const _id = `${rideId}:cancelled:passenger`;
+    const createdAt = new Date();
+    const row: MessageRow = {
+      _id,
+      rideId,
+      accountId,
+      kind: 'cancelled',
+      person: 'passenger',
+      state: 'waiting',
+      createdAt,
+    };
+    await messages.insertOne(row);
+    expect((await findRide(rideId)).text).to.include('The sweeper adds a missing job');
   });
 
   it('an unknown ride id is a 404 that says so, and any text is escaped', async () => {

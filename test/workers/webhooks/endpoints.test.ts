@@ -31,7 +31,7 @@ import {
 } from '../../support/deliveries.ts';
 import type { Receipt } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { jobFor, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('copies of events for further endpoints', () => {
   const { receiver, ctx } = useDeliveries();
@@ -113,6 +113,18 @@ describe('copies of events for further endpoints', () => {
       [1, 2],
     ]);
     expect((await keys.findOne({ _id: key.keyId }))?.failing).to.equal(undefined);
+  });
+
+  it('a copy can be resent once it was sent, also before the attempt for the default URL is made', async () => {
+    const key = await keyWith(['offer.received']);
+    const rideId = await rideOf(key, 1);
+    const claimed = await claimEvent(rideId, 1, 'a run that waits for the default URL');
+    if (claimed) await storeCopiesOf(ctx, claimed, { outcome: 'unable' });
+    const endpointId = key.added[0]?.owned.endpointId;
+    const resend = () => outcomeOf(redeliver(ctx, { rideId, seq: 1, endpointId }, key.owner));
+    expect(await resend()).to.equal('not_sent_yet');
+    await runAll(rideId);
+    expect(await resend()).to.equal('done');
   });
 
   it('the copies of an endpoint run in order: a later one waits for its turn', async () => {

@@ -44,6 +44,9 @@ const reports = createReports({
 const today = createToday(reports.sentAgoMs);
 const outbox = createOutbox(driverId, {
   onChange: show,
+  onOtherTab(actions) {
+    if (actions.some(({ kind }) => kind === 'offline')) availability.setOffline();
+  },
   onDone: applyAccepted,
   onRefused: (action, answer) => void showRefusal(action, answer),
   onSignedOut: signedOut,

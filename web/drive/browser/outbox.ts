@@ -10,6 +10,8 @@ const shownForMs = 3_000;
 interface Listener {
   /** The list of actions has changed. */
   onChange(): void;
+  /** Another tab of this browser has changed the list. */
+  onOtherTab(actions: readonly Action[]): void;
   /** The service has accepted the action. */
   onDone(action: Action): void;
   /** The service has refused the action. The driver's later actions in the same ride are dropped too. */
@@ -21,7 +23,7 @@ interface Listener {
  * Stores the driver's actions in this browser, and sends them in order as soon as the service can be reached. Each
  * action is sent until it is answered; a repeated step has no effect.
  */
-export function createOutbox(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
+export function createOutbox(driverId: string, { onChange, onOtherTab, onDone, onRefused, onSignedOut }: Listener) {
   const storageKey = `drive-actions-${driverId}`;
   let recentlyAccepted: Action[] = [];
   /** The ids of offers that are withdrawn as soon as the service has answered. */
@@ -111,7 +113,11 @@ export function createOutbox(driverId: string, { onChange, onDone, onRefused, on
     }, shownForMs);
   }
 
-  addEventListener('storage', ({ key }) => key === storageKey && onChange());
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key !== storageKey) return;
+    onOtherTab(JSON.parse(newValue ?? '[]') as Action[]);
+    onChange();
+  });
 
   return {
     add,
