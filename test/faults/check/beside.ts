@@ -65,7 +65,7 @@ export function besideViolations(beside: BesideEvidence, { rides, receipts, jour
     ...mailViolations({ ...beside, faults }),
     ...formViolations({ ...beside, rides, faults }),
     ...termViolations(rides, journal, faults),
-    ...pastViolations(beside.past, receipts, faults),
+    ...pastViolations(beside.past, receipts),
     ...rides.filter(({ erasedAt }) => erasedAt).map(({ _id }) => `${_id} is new, but is erased`),
   ];
 }

@@ -5,7 +5,6 @@ import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { statementParts } from '../../../shared/usage/statement-parts.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
 import { becomes } from '../../support/until.ts';
-import { type Fault, hasSteps } from '../faults-log.ts';
 import { canaries } from '../load/canaries.ts';
 import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
 import type { Receipt } from '../world/receivers.ts';
@@ -72,15 +71,8 @@ export async function settlePast(
 
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
 
-/**
- * Violations in sums, statements, ratings or retention. `receipts` are all events that receivers got. MongoDB's times are not
- * compared if its clock was stepped.
- */
-export function pastViolations(
-  { past, stored, ...sums }: PastEvidence,
-  receipts: readonly Receipt[],
-  faults: readonly Fault[] = [],
-): string[] {
+/** Violations in sums, statements, ratings or retention. `receipts` are all events that receivers got. */
+export function pastViolations({ past, stored, ...sums }: PastEvidence, receipts: readonly Receipt[]): string[] {
   const bodies = new Map(receipts.map(({ eventId, body }) => [eventId.replace('evt_', 'ride_'), body]));
   return [
     ...usageViolations(past, sums),
@@ -103,7 +95,7 @@ export function pastViolations(
       const ride = stored.get(_id);
       const [outcome] = ride?.events.map(({ delivery }) => delivery) ?? [];
       const body = bodies.get(`${_id}_1`);
-      const isErasedTooSoon = !hasSteps(faults) && ride?.erasedAt && outcome && outcome.at > ride.erasedAt;
+      const isErasedTooSoon = ride?.erasedAt && outcome && outcome.at > ride.erasedAt;
       return [
         ...(outcome ? [] : [`${_id}: its unsent event has no outcome`]),
         ...(isErasedTooSoon || (body !== undefined && body !== event?.body)
