@@ -214,7 +214,9 @@ function checkedEmail(email: string | undefined): string | undefined {
 }
 
 function afterRekey({ unopened, remaining }: { unopened?: string[]; remaining: number }): string {
-  if (unopened) return 'Some secrets cannot be decrypted: run roll-secret KEYID for their keys.';
+  if (unopened)
+    return `Some secrets cannot be decrypted. For a key, run roll-secret.
+For the others, see docs/operations.md, "Rotating SECRETS_KEY".`;
   return remaining ? 'Run it again until none remain.' : 'Older keys can be removed from SECRETS_KEY.';
 }
 

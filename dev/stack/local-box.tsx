@@ -35,7 +35,7 @@ export const localBox = ({ name, path, title, what, empty, cards }: LocalBox): P
       ctx.type = 'html';
       ctx.body = renderDocument({
         title,
-        kind: 'dashboard mail-box',
+        kind: 'dashboard operators',
         firstScript: 'dashboard-page.js',
         children: (
           <main id="main" class="stack">

@@ -9,8 +9,8 @@ interface RekeyResult {
   /** The number of secrets that still use an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
   /**
-   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. The remedy for an API key is to roll
-   * its signing secret. A mail of this kind fails without further action.
+   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. docs/operations.md names the remedy
+   * for each kind of id.
    */
   unopened?: string[];
 }

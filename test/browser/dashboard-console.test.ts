@@ -68,7 +68,7 @@ describe('the test console in a browser', () => {
     }
     await page.locator('.timeline .attempt .pill[data-status="delivered"]').nth(4).waitFor();
     await page
-      .locator('.timeline .attempt .about', { hasText: /^200 · \d+(\.\d)? ms/ })
+      .locator('.timeline .attempt .hint', { hasText: /^200 · \d+(\.\d)? ms/ })
       .nth(4)
       .waitFor();
     expect(await cancel(page).count()).to.equal(0);

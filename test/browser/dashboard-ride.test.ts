@@ -9,6 +9,7 @@ import { newDriver, offerOn } from '../support/rides.ts';
 import { attemptStates, realisticRide, rideWithAttempts } from '../support/rides-with-attempts.ts';
 import { useTestApi } from '../support/service.ts';
 import { newMember, visitorAs } from '../support/team.ts';
+import { until } from '../support/until.ts';
 import { asVisitor, openAs } from './as-visitor.ts';
 import { lookAt } from './browser.ts';
 
@@ -133,16 +134,32 @@ describe("a ride's page", () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('shows a change also if the page cannot be fetched for a while', async () => {
+  it('shows a change also if the page cannot be fetched for a while, and asks for it less and less often', async () => {
     const { visitor, rideId, url } = await failedRide();
     const page = await openAs(visitor, url);
-    let tries = 0;
+    await page.clock.install();
+    const tries: number[] = [];
     await page.route(url, (route) => {
-      tries += 1;
-      return tries <= 7 ? route.fulfill({ status: 503, body: '' }) : route.continue();
+      tries.push(performance.now());
+      return tries.length <= 7 ? route.fulfill({ status: 503, body: '' }) : route.continue();
     });
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await until(async () => tries.length === 4);
+    const [first = 0, second = 0, third = 0, fourth = 0] = tries;
+    expect(fourth - third).to.be.above(2 * (second - first));
+    await until(async () => {
+      await page.clock.fastForward(30_000);
+      return tries.length === 8;
+    });
     await page.locator('h1 .pill', { hasText: 'cancelled' }).waitFor();
+  });
+
+  it('a page that is gone at the next change is loaded anew, and not fetched for ever', async () => {
+    const { visitor, rideId, url } = await failedRide();
+    const page = await openAs(visitor, url);
+    await page.route(url, (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>Gone</h1>' }));
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await page.getByRole('heading', { name: 'Gone' }).waitFor();
   });
 
   it('a new offer moves no other offer, so that nobody accepts the wrong one', async () => {

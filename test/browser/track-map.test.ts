@@ -313,7 +313,8 @@ describe('the live map with streets', () => {
           canvas.height = 512;
           const copy = canvas.getContext('2d', { willReadFrequently: true }) as CanvasRenderingContext2D;
           const colour = (name: string) => {
-            copy.fillStyle = getComputedStyle(document.body).getPropertyValue(`--map-${name}`);
+            document.body.style.outlineColor = `var(--map-${name})`;
+            copy.fillStyle = getComputedStyle(document.body).outlineColor;
             copy.fillRect(0, 0, 1, 1);
             return copy.getImageData(0, 0, 1, 1).data.join();
           };

@@ -76,7 +76,7 @@ describe('imports', () => {
 describe('the names of files', () => {
   it('one name means one file, or a file with its style and its script in the same folder', () => {
     const files = productFiles();
-    expect(files).to.include.members(['web/dashboard/team.tsx', 'web/dashboard/team.css', 'dev/main.ts']);
+    expect(files).to.include.members(['web/dashboard/usage.tsx', 'web/dashboard/usage.css', 'dev/main.ts']);
     expect(filesOfOneName(files)).to.deep.equal([]);
   });
 

@@ -141,6 +141,9 @@ describe('rekey', () => {
       expect((await run([1], 'rekey', '--json')).lines).to.deep.equal([
         `{"rekeyed":0,"remaining":1,"unopened":["${keyId}"]}`,
       ]);
+      expect((await run([1], 'rekey')).lines[0]).to.match(
+        /key, run roll-secret\.\nFor the others, see docs\/operations\.md/,
+      );
       expect((await run([1], 'roll-secret', keyId)).code).to.equal(0);
       expect(await refusal(old)).to.equal('accepted');
     });

@@ -94,7 +94,7 @@ export const accountView = (data: AccountData): Document => ({
       </dl>
       <Section id="sessions" title="Signed-in browsers">
         <Table labelledBy="sessions" rows={data.sessions} columns={browserColumns(data.currentId)} />
-        <div class="row after-table">
+        <div class="row">
           <DeclaredForm name="sign-out-everywhere" button="Sign out everywhere" danger about="everywhere-hint" />
           <p class="hint" id="everywhere-hint">
             Ends every session of yours at once, including this one, in all your accounts. Keys continue to work. A
@@ -151,7 +151,7 @@ function Activity({ entries, hasMore, isFirst, keyNames }: AccountData) {
         <Empty text={isFirst ? 'No entries yet. Start by creating a key.' : 'No older entries.'} />
       )}
       {(hasMore || !isFirst) && (
-        <nav class="pager" aria-label="Entries">
+        <nav class="pager actions" aria-label="Entries">
           {!isFirst && <ButtonLink to="/dashboard/account#audit">Newest</ButtonLink>}
           {hasMore && last && <ButtonLink to={`/dashboard/account?before=${cursorOf(last)}#audit`}>Older</ButtonLink>}
         </nav>

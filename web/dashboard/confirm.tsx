@@ -89,7 +89,7 @@ function confirmView({ account, next, canSend, open, fault, typed, mailPage }: C
     children: (
       <>
         {open ? (
-          <div class="confirm stack">
+          <div class="stack">
             <CodeLead email={account.member.email} hasCode={open.hasCode} />
             <MailHint mailPage={mailPage} />
             <CodeForm
@@ -108,7 +108,7 @@ function confirmView({ account, next, canSend, open, fault, typed, mailPage }: C
             </section>
           </div>
         ) : (
-          <div class="confirm stack">
+          <div class="stack">
             <p>
               We send a code to <strong class="address">{account.member.email}</strong>. Afterwards you return to the
               page that you came from.

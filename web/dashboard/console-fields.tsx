@@ -16,9 +16,7 @@ export function RideFields({ values, faults }: FieldsProps) {
     <>
       <PlaceFields name="pickup" label="Pickup" values={values} faults={faults} />
       <PlaceFields name="destination" label="Destination" values={values} faults={faults} />
-      <div class="fare">
-        <TextField name="fare" label="Fare in USD" inputmode="decimal" value={values.fare} faults={faults} />
-      </div>
+      <TextField name="fare" label="Fare in USD" inputmode="decimal" value={values.fare} faults={faults} />
     </>
   );
 }
@@ -76,7 +74,7 @@ export function MoreFields({ values, faults }: FieldsProps) {
   );
   const isUsed = moreFields.some((name) => faults[name] || values[name] !== firstValues[name]);
   return (
-    <details class="more-fields" open={isUsed}>
+    <details open={isUsed}>
       <summary>More fields</summary>
       <div class="stack">
         <div class="pairs">

@@ -45,7 +45,7 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
         ) : (
           <>
             <ChangeForm action={consolePath} class="console-form">
-              <div class="columns console-fields">
+              <div class="columns">
                 <div class="stack">
                   <CourseFields keys={keys} values={values} faults={faults} />
                 </div>
@@ -62,7 +62,7 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
               <MapDialog tiles={tiles} />
             </ChangeForm>
             <RecentRides rides={recent} />
-            <section class="section console-request" id="request" data-api-url={apiUrl} aria-labelledby="request-title">
+            <section class="section" id="request" data-api-url={apiUrl} aria-labelledby="request-title">
               <h2 id="request-title">This ride as an API request</h2>
               <p class="quiet">
                 Put your key into <code>{keyVariable}</code>: keys are not stored, so this page cannot show it.

@@ -9,7 +9,7 @@ import { scenarioWords } from '../kit/ride-words.ts';
 export function CurlOfRide({ ride, apiUrl }: { ride: Ride; apiUrl: string }) {
   const { scenario = 'default' } = ride;
   return (
-    <section class="section console-request" id="request" aria-labelledby="request-title">
+    <section class="section" id="request" aria-labelledby="request-title">
       <h2 id="request-title">The request</h2>
       <p class="quiet">
         Simulated driver: {scenarioWords[scenario]} This is the API request that creates this ride. Put your key into{' '}

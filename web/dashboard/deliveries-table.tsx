@@ -33,9 +33,13 @@ function deliveryColumns({ keys, rides }: Omit<DeliveriesTableProps, 'attempts'>
         </span>
       ),
     },
-    { head: 'Ride', at: 'ride line-3 left small', cell: ({ rideId }) => <RideOf rideId={rideId} rides={rides} /> },
+    {
+      head: 'Ride',
+      at: 'ride breakable line-3 left small',
+      cell: ({ rideId }) => <RideOf rideId={rideId} rides={rides} />,
+    },
     { head: 'Outcome', at: 'line-2 first', cell: ({ outcome }) => <OutcomePill outcome={outcome} /> },
-    { head: 'Answer', at: 'answer line-2 middle', cell: (attempt) => <Answered attempt={attempt} /> },
+    { head: 'Answer', at: 'answer breakable line-2 middle', cell: (attempt) => <Answered attempt={attempt} /> },
     {
       head: 'Took',
       at: 'took line-2 right',
@@ -46,7 +50,7 @@ function deliveryColumns({ keys, rides }: Omit<DeliveriesTableProps, 'attempts'>
     { head: 'Time', at: 'line-3 right small', cell: ({ startedAt, at }) => <Time at={startedAt ?? at} /> },
     {
       head: 'Key',
-      at: 'key line-1 right small',
+      at: 'key breakable line-1 right small',
       cell: ({ keyId, mode }) => <KeyName keyId={keyId} name={keysById.get(keyId)?.name} mode={mode} />,
     },
   ];
@@ -56,7 +60,7 @@ function deliveryColumns({ keys, rides }: Omit<DeliveriesTableProps, 'attempts'>
 function Answered({ attempt }: { attempt: AttemptSummary }) {
   if (attempt.httpStatus !== undefined) return attempt.httpStatus;
   const reason = failureReason(attempt);
-  return reason ? <span class="reason">{reason.name}</span> : <None />;
+  return reason ? <span class="sub">{reason.name}</span> : <None />;
 }
 
 /** The ride by what people call it, or else by its id. */

@@ -40,6 +40,7 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
     ...(waiting && { refreshPath: attemptPath(attempt._id) }),
     around: (page) => (
       <div
+        class="flow"
         data-live={[outcome, ...ofEvent.map((each) => each.outcome)].join(' ')}
         data-waiting={waiting ? '' : undefined}
       >
@@ -47,7 +48,7 @@ function deliveryView({ attempt, ofEvent, now }: DeliveryData): Document {
       </div>
     ),
     heading: (
-      <span class="title-row">
+      <span class="row">
         Delivery of <code>{name}</code> <OutcomePill outcome={outcome} /> <KindTag attempt={attempt} />
       </span>
     ),

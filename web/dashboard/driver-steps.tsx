@@ -63,9 +63,11 @@ export function DriverSteps({ ride }: { ride: Ride }) {
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   const open = canStep('withdraw', ride.status) ? ride.offers.filter(({ withdrawnAt }) => !withdrawnAt) : [];
   return (
-    <section id="driver-card" class="manual-steps card" aria-labelledby="as-driver">
+    <section id="driver-card" class="card stack" aria-labelledby="as-driver">
       <h2 id="as-driver">As the driver</h2>
-      <p class="quiet">Manual steps replace those of the simulated driver. The scenario continues from there.</p>
+      <p class="quiet if-wide">
+        Manual steps replace those of the simulated driver. The scenario continues from there.
+      </p>
       {next && (
         <p id="next">
           <strong>Next</strong> {next.words} <Time at={new Date(next.at)} form="time" />
@@ -75,7 +77,7 @@ export function DriverSteps({ ride }: { ride: Ride }) {
       {open.length > 0 && (
         <ul class="own-offers" id="own-offers" aria-label="Offers that can be withdrawn">
           {open.map((offer) => (
-            <li key={offer.offerId} id={`own-${offer.offerId}`}>
+            <li key={offer.offerId} id={`own-${offer.offerId}`} class="apart">
               <p>
                 {offer.driver.name}, {moneyText(offer.price)}
               </p>

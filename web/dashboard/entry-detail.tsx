@@ -40,7 +40,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
   );
   return (
     <>
-      <div class="detail-head">
+      <div class="apart">
         <h2 id="detail-title">
           <code>{eventText({ event: event.event, rideStatus: entry.status })}</code>{' '}
           {entry.offer?.driver.name && <span class="quiet">{`from ${entry.offer.driver.name}`}</span>}
@@ -63,7 +63,7 @@ function MessageDetail({ message }: { message: ShownMessage }) {
   const { kind, person, state, createdAt, finishedAt, reason, opened } = message;
   return (
     <>
-      <div class="detail-head">
+      <div class="apart">
         <h2 id="detail-title">Text message: {messageKindWords[kind]}</h2>
         <MessagePill state={state} />
       </div>

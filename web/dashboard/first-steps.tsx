@@ -91,7 +91,7 @@ const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/r
 export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: boolean }) {
   const next = steps.find(({ done }) => !done);
   return (
-    <section class="card first-steps" id="guide" aria-labelledby="first-steps">
+    <section class="card stack first-steps" id="guide" aria-labelledby="first-steps">
       <h2 id="first-steps">{next ? 'Steps to your first ride' : 'Your first ride is sent'}</h2>
       <p class="spoken" role="status" />
       <ol class="steps">
@@ -105,7 +105,7 @@ export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: b
           </li>
         ))}
       </ol>
-      <p class="after" hidden={next !== undefined || hasLiveKey}>
+      <p hidden={next !== undefined || hasLiveKey}>
         Ready for real drivers? <a href={`${keysPath}/new?mode=live`}>Create live key</a>: nothing else changes.
       </p>
     </section>

@@ -55,8 +55,8 @@ export function dashboardPage(props: FrameProps): string {
           <div class="who">
             <AccountName account={account} />
             <a class="email" href="/dashboard/account" aria-current={section === 'account' ? 'page' : undefined}>
-              <span class="address">{account.member.email}</span>
-              <span class="short">Account</span>
+              <span class={isNamed(account) ? 'if-wide' : undefined}>{account.member.email}</span>
+              {isNamed(account) && <span class="if-narrow">Account</span>}
             </a>
             <form method="post" action="/dashboard/sign-out">
               <button class="btn quiet-btn" type="submit">
@@ -98,9 +98,13 @@ function sectionsOf({ member: { role } }: CurrentAccount) {
   );
 }
 
+/** A phone has no room for the address beside an account's name. */
+const isNamed = ({ name, member, others }: CurrentAccount): boolean => others.length > 0 || name !== member.email;
+
 /** The name of the account, with which a person who belongs to several accounts switches to another one. */
-function AccountName({ account: { name, member, others } }: { account: CurrentAccount }) {
-  if (others.length === 0) return name === member.email ? null : <span class="account">{name}</span>;
+function AccountName({ account }: { account: CurrentAccount }) {
+  const { name, others } = account;
+  if (others.length === 0) return isNamed(account) ? <span class="account">{name}</span> : null;
   return (
     <details class="switcher" id="switcher">
       <summary>

@@ -28,14 +28,14 @@ export const keyShown = (key: ShownKey, shownAt: ShownAt, publicBaseUrl: string)
     scripts: ['secret-page.js'],
     children: (
       <>
-        <section class="notice good shown-once" aria-labelledby="copy-now" tabIndex={-1} data-focus>
+        <section class="notice good" aria-labelledby="copy-now" tabIndex={-1} data-focus>
           <h2 id="copy-now">Copy the key now</h2>
           <p>It will not be shown again. Store it where your server stores its secrets, and nowhere else.</p>
           <Secret text={key.key} what="key" testId="new-key" leave={keyPath(key.keyId)} />
           {shownAt === 'rotation' && <p>The old key has stopped working.</p>}
         </section>
         {shownAt === 'creation' && key.mode === 'test' && <FirstRide shown={key} publicBaseUrl={publicBaseUrl} />}
-        <div class="actions after-key">
+        <div class="actions">
           <ButtonLink to={keyPath(key.keyId)}>
             {shownAt === 'creation' ? 'Set webhook URL' : 'Go to the key'}
           </ButtonLink>
@@ -53,7 +53,7 @@ function FirstRide({ shown: { keyId, key }, publicBaseUrl }: { shown: ShownKey; 
   const request = { apiUrl: `${publicBaseUrl}/v1`, scenario: 'default', body, key };
   const fields = { key: keyId, scenario: 'default', ...firstValues };
   return (
-    <section class="section first-ride" aria-labelledby="first-ride">
+    <section class="section" aria-labelledby="first-ride">
       <h2 id="first-ride">Start a first ride</h2>
       <div class="row">
         <ChangeForm action={consolePath} inNewTab>

@@ -117,7 +117,7 @@ function overviewView(props: OverviewProps): Document {
         {hasRides && <UnderWay {...props} />}
         {last.length > 0 && (
           <section class="section" id="last" aria-labelledby="last-rides">
-            <div class="section-head">
+            <div class="apart">
               <h2 id="last-rides">Last ten ended rides</h2>
               <a href={ridesPath}>All rides</a>
             </div>
@@ -185,21 +185,21 @@ function Attention(props: OverviewProps) {
   if (isAllWell && last.length === 0) return null;
   return (
     <section class="section" id="attention" aria-labelledby="needs-attention">
-      <div class="section-head">
+      <div class="apart">
         <h2 id="needs-attention">Needs attention</h2>
       </div>
-      <div class="banners">
+      <div class="stack">
         {failing.map((each) => (
           <FailingBanner key={each.keyId} {...each} />
         ))}
       </div>
       {concerns.length > 0 && <ConcernList concerns={concerns.slice(0, shownConcerns)} />}
       {concerns.length > shownConcerns && (
-        <p class="below">
+        <p>
           <a href={underWayPath}>{countText(concerns.length - shownConcerns)} more</a>
         </p>
       )}
-      {isAllWell && <p class="all-well">Nothing needs attention.</p>}
+      {isAllWell && <p class="notice good">Nothing needs attention.</p>}
     </section>
   );
 }
@@ -208,7 +208,7 @@ function UnderWay({ underWay: { rides, hasOlder }, rowKeys }: OverviewProps) {
   const isMore = hasOlder || rides.length > shownUnderWay;
   return (
     <section class="section" id="under-way" aria-labelledby="rides-under-way">
-      <div class="section-head">
+      <div class="apart">
         <h2 id="rides-under-way">Rides under way</h2>
         {isMore && <a href={underWayPath}>All rides under way</a>}
       </div>

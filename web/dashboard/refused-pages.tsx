@@ -52,12 +52,12 @@ export function otherAccountPage(account: CurrentAccount, renderedFor: string): 
           {other && (
             <ChangeForm action="/dashboard/switch">
               <input type="hidden" name="to" value={other._id} />
-              <button class="btn of-account" type="submit">
+              <button class="btn breakable" type="submit">
                 Switch to {other.name}
               </button>
             </ChangeForm>
           )}
-          <a class="btn second of-account" href="/dashboard">
+          <a class="btn second breakable" href="/dashboard">
             Stay in {account.name}
           </a>
         </div>

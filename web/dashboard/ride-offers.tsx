@@ -18,7 +18,7 @@ export function Offers({ ride, path }: RideAt) {
   if (status !== 'bidding') {
     if (offers.length === 0) return null;
     return (
-      <details class="section past-offers" id="past-offers">
+      <details class="section" id="past-offers">
         <summary>{counted(offers.length, 'offer')}</summary>
         <OfferTable ride={ride} path={path} />
       </details>
@@ -70,12 +70,12 @@ function OfferTable({ ride, path }: RideAt) {
       <tbody>
         {offers.map((offer) => (
           <tr key={offer.offerId} id={offer.offerId} class={offer.withdrawnAt ? 'quiet' : undefined}>
-            <td class="driver line-1 left">
+            <td class="driver breakable line-1 left">
               <span>
                 {offer.driver.name || 'Driver'} <span class="quiet nowrap">{ratingText(offer.driver.rating)}</span>
               </span>
             </td>
-            <td class="car line-2 small">
+            <td class="car breakable line-2 small">
               <span>
                 {offer.driver.vehicle} <span class="car-plate">{offer.driver.plate}</span>
               </span>

@@ -59,7 +59,7 @@ export function rideView(props: ShownRide): Document {
   return {
     title: rideName(ride),
     heading: (
-      <span class="title-row">
+      <span class="row">
         {rideName(ride)} <StatusPill status={ride.status} />
       </span>
     ),
@@ -105,7 +105,7 @@ export function rideView(props: ShownRide): Document {
           data-news={JSON.stringify(news)}
         >
           <div
-            class="stack"
+            class="flow"
             data-live={version}
             data-latest={entryWords(entries.at(-1) as HistoryEntry)}
             data-waiting={waiting ? '' : undefined}
@@ -136,7 +136,7 @@ function LiveRide(props: ShownRide & { entries: readonly HistoryEntry[]; isByHan
         </p>
       )}
       {isByHand && <DriverSteps ride={ride} />}
-      <div id="ride-top" class={news.map ? 'columns ride-top' : undefined}>
+      <div id="ride-top" class={news.map ? 'columns' : undefined}>
         <RideFacts ride={ride} keyName={apiKey?.name} />
         {news.map && <RideMap tiles={config.tiles} />}
       </div>

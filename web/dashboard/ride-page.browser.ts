@@ -11,7 +11,11 @@ const first = JSON.parse(news) as RideNews;
 const map = container && first.map ? createRideMap(container, first.map) : null;
 let version = first.version;
 
-const pauseMs = 2_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+
+/** Shows what the page's address has now: that the page is gone, or the sign-in page, which leads back here. */
+const showInstead = () => location.reload();
 
 /**
  * Shows the new content, and reports the latest entry of the timeline to screen readers. Tries again until the page was
@@ -20,7 +24,13 @@ const pauseMs = 2_000;
 async function showChange(): Promise<void> {
   const wanted = version;
   const before = livePart()?.dataset.latest;
-  while (!(await refresh()) && version === wanted) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  let result = await refresh();
+  for (let pauseMs = firstPauseMs; result === 'failed'; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (version !== wanted) return;
+    result = await refresh();
+  }
+  if (result === 'gone') return showInstead();
   const latest = livePart()?.dataset.latest;
   if (said && latest !== undefined && latest !== before) said.textContent = latest;
 }
@@ -39,6 +49,5 @@ followRide(path, first, {
   onConnection(isGood) {
     if (connection) connection.hidden = isGood;
   },
-  // The page then says so, or redirects to the sign-in page, which leads back here.
-  onSignedOut: () => location.reload(),
+  onSignedOut: showInstead,
 });

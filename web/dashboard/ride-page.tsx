@@ -157,9 +157,10 @@ async function stepManually(request: SentRequest): Promise<Again | undefined> {
   const step = asked.step.step === 'start' ? { ...asked.step, pin: pinCode } : asked.step;
   const stepped = applyManualStep(service, _id, step, { keyId }, { by: 'dashboard', requestId, form: sent.id });
   const refusal = await stepped.then(() => null, refusalIn);
-  const { events, offers } = await ownRide(request);
+  const { events, offers, openedAt } = await ownRide(request);
   const isDone =
     events.some((event) => event.form === sent.id) ||
+    (step.step === 'open' && openedAt !== undefined) ||
     (step.step === 'withdraw' && offers.some((offer) => offer.offerId === step.offerId && offer.withdrawnAt));
   return refusal && !isDone ? refused(refusal) : undefined;
 }

@@ -69,9 +69,9 @@ export function SendFailed({
   const choices = Object.entries(periods).map(([period, { label }]) => [period, label] as const);
   const isTime = form.since !== '' && !isPeriod(form.since);
   return (
-    <details class="send-failed" id="send-failed" open={isOpen}>
+    <details id="send-failed" open={isOpen}>
       <summary class="btn second">Resend failed events</summary>
-      <div class="card">
+      <div class="card stack">
         <p class="quiet">
           Use this after your receiver was down. It resends every event of the key that has failed in this time, at most
           500. It leaves out copies for further endpoints: resend each of them on its own page.

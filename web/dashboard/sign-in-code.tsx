@@ -156,7 +156,7 @@ export function CodeForm({
   button: string;
 }) {
   return (
-    <ChangeForm action={action} class="form code-form">
+    <ChangeForm action={action} class="form">
       <input type="hidden" name="next" value={next} />
       <TextField
         name="code"

@@ -33,7 +33,7 @@ addEventListener('pagehide', () => form.reset());
 function show(verdict: Verdict): void {
   const { faults } = verdict;
   const all = faults.length > 0 ? faults.map((fault) => faultWords[fault]) : [validWords];
-  result.className = `notice signature-result ${faults.length > 0 ? 'bad' : 'good'}`;
+  result.className = `notice ${faults.length > 0 ? 'bad' : 'good'}`;
   result.replaceChildren(
     ...all.flatMap(({ title, remedy }) => [element('h2', title), element('p', remedy)]),
     element('p', [differenceWords(verdict), ageWords(verdict), matchWords(verdict)].filter(Boolean).join(' ')),

@@ -66,7 +66,7 @@ function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
       <>
         {attempt && !sent && <p class="notice">The request of this attempt is not kept, or nothing was sent.</p>}
         <div class="columns signature">
-          <div>
+          <div class="stack">
             <noscript>
               <p class="notice">
                 This check needs scripts, because the secret must not leave your browser. A manual check is shown below.
@@ -77,9 +77,9 @@ function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
               in that way, or use the manual check below.
             </p>
             <CheckForm sent={sent} />
-            <div class="notice signature-result" id="result" tabIndex={-1} hidden />
+            <div class="notice" id="result" tabIndex={-1} hidden />
           </div>
-          <section class="signature-faults" aria-labelledby="faults">
+          <section aria-labelledby="faults">
             <h2 id="faults">Possible faults</h2>
             {Object.entries(faultWords).map(([fault, { title, remedy }]) => (
               <details key={fault}>
@@ -89,7 +89,7 @@ function signatureView({ attempt }: { attempt?: ShownAttempt }): Document {
             ))}
           </section>
         </div>
-        <section class="section signature-by-hand" aria-labelledby="by-hand">
+        <section class="section" aria-labelledby="by-hand">
           <h2 id="by-hand">Manual check in bash</h2>
           <CodeBlock label="openssl commands" text={opensslCheck} />
         </section>

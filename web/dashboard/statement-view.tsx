@@ -28,7 +28,7 @@ export function statementView({ account, statement, page, details, now }: Statem
     title: `Statement for ${monthText(month)}`,
     scripts: ['statement.browser.js'],
     around: (page) => (
-      <div class="statement">
+      <div class="statement flow">
         <p class="back">
           <a href={usagePath}>Usage</a>
         </p>
@@ -62,7 +62,7 @@ export function statementView({ account, statement, page, details, now }: Statem
           />
         )}
         {isAnyErased && (
-          <p class="quiet below">
+          <p class="quiet">
             {details.hasPlaces ? 'Reference and trip are' : 'The reference is'} shown until the personal data of a ride
             is erased.
           </p>
@@ -76,7 +76,7 @@ export function statementView({ account, statement, page, details, now }: Statem
 function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement: StatementPage; now: number }) {
   const closesAt = new Date(endOfMonth(month).getTime() + 3_600_000);
   return (
-    <div class="card total">
+    <div class="card">
       <p class="sum">
         {moneyText(cents / 100)} {isSoFar && <span class="so-far">so far</span>}
       </p>
@@ -96,20 +96,24 @@ function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement
 
 /** The times are in UTC, unlike those of other pages: so are the borders of the month, and paper has no hover. */
 const lineColumns = (details: LineDetails): (Column<TripLine & { id: string; trip?: TripFacts }> | false)[] => [
-  { head: 'Reference', at: 'name plain wide line-1 left', cell: ({ trip }) => trip?.reference ?? <None /> },
+  { head: 'Reference', at: 'name plain breakable line-1 left', cell: ({ trip }) => trip?.reference ?? <None /> },
   details.hasPlaces && {
     head: 'Trip',
-    at: 'trip line-2 small',
+    at: 'trip breakable line-2 small',
     cell: ({ trip }) => (trip ? <Trip {...trip} /> : <None />),
   },
   {
     head: 'Ended (UTC)',
     at: 'line-3 right small',
-    cell: ({ endedAt }) => <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>,
+    cell: ({ endedAt }) => (
+      <time class="nowrap" dateTime={endedAt.toISOString()}>
+        {exactText(endedAt).replace(' UTC', '')}
+      </time>
+    ),
   },
   {
     head: 'Key',
-    at: 'wide breakable line-3 left small',
+    at: 'breakable line-3 left small',
     cell: ({ keyId }) => details.keyNames.get(keyId) ?? keyId,
   },
   { head: 'Ride', at: 'ride name plain line-1 left', cell: ({ rideId }) => <RideLink rideId={rideId} /> },
@@ -128,8 +132,8 @@ const Sum = ({ statement: { trips, cents }, columns }: { statement: StatementPag
 function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>) {
   return (
     <span>
-      <span class="pickup">{placeText(pickup)}</span>{' '}
-      <span class="destination">
+      <span class="way-from">{placeText(pickup)}</span>{' '}
+      <span class="way-to">
         <span class="spoken">to </span>
         {placeText(destination)}
       </span>
@@ -139,13 +143,13 @@ function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>
 
 function Pager({ month, page, pages }: { month: string; page: number; pages: number }) {
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager row" aria-label="Pages">
       {page > 1 && (
         <a class="btn second" href={statementPath(month, page - 1)} rel="prev">
           Earlier trips
         </a>
       )}
-      <span class="place">
+      <span class="quiet">
         Page {countText(page)} of {countText(pages)}
       </span>
       {page < pages && (

@@ -35,7 +35,7 @@ export function teamView({ account, seen, now }: TeamData): Document {
           <>
             <Section id="invite" title="Invite a person">
               <DeclaredForm name="invitations" values={{ role: 'desk' }} button="Send invitation" />
-              <dl class="facts roles">
+              <dl class="facts">
                 {roles.map((role) => (
                   <Fact key={role} name={roleTexts[role].name}>
                     {roleTexts[role].text}
@@ -82,7 +82,7 @@ const memberColumns = (you: Member, seen: TeamData['seen']): (Column<Member> | f
   { head: 'E-mail', at: 'name breakable line-1', cell: (member) => <Email {...member} isYou={member.id === you.id} /> },
   {
     head: 'Role',
-    at: 'role line-2',
+    at: 'line-2 small',
     cell: (member) => (you.role === 'owner' ? <RoleForm {...member} /> : roleTexts[member.role].name),
   },
   { head: 'Joined', at: smallAt(3), label: true, cell: ({ joinedAt }) => <Time at={joinedAt} form="date" /> },
@@ -97,7 +97,7 @@ const memberColumns = (you: Member, seen: TeamData['seen']): (Column<Member> | f
 
 const invitationColumns = (now: number): Column<Invitation>[] => [
   { head: 'E-mail', at: 'name breakable line-1', cell: ({ email }) => email },
-  { head: 'Role', at: 'role line-2', cell: ({ role }) => roleTexts[role].name },
+  { head: 'Role', at: 'line-2 small', cell: ({ role }) => roleTexts[role].name },
   { head: 'Sent', at: smallAt(3), label: true, cell: ({ at }) => <Time at={at} /> },
   {
     head: 'Expires',
@@ -143,7 +143,7 @@ const RoleForm = ({ id, email, role }: Member) => (
   <DeclaredForm
     name="role"
     params={{ memberId: id }}
-    class="role-form"
+    class="find"
     button="Change"
     spoken={` the role of ${email}`}
     second

@@ -149,14 +149,14 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
   const about = aboutEntry(entry);
   return (
     <li id={`entry-${entry.id}`} class={entry.kind} data-status={entry.status}>
-      <p class="day" hidden={!isNewDay}>
+      <p class="day hint" hidden={!isNewDay}>
         <Time at={entry.at} form="date" />
       </p>
       <a class="entry" {...link(entry.id)}>
         <Time at={entry.at} form="time" />
         <span>
           <strong>{titleOf(entry)}</strong>
-          {about && <span class="about">{about}</span>}
+          {about && <span class="sub">{about}</span>}
           {entry.message && <MessagePill state={entry.message.state} />}
         </span>
       </a>
@@ -166,7 +166,7 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
             <li key={delivery.id} id={`entry-${delivery.id}`}>
               <a class="attempt" {...link(delivery.id)}>
                 <OutcomePill outcome={delivery.outcome} />
-                <span class="about">{aboutDelivery(delivery)}</span>
+                <span class="hint">{aboutDelivery(delivery)}</span>
                 {delivery.attempt && <KindTag attempt={delivery.attempt} />}
               </a>
             </li>

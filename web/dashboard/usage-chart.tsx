@@ -17,7 +17,7 @@ const labelWidthInDays = 4;
 export function RidesChart({ days, period }: { days: readonly DayUsage[]; period: string }) {
   const top = roundUp(Math.max(...days.map(totalOf)));
   return (
-    <figure class="chart">
+    <figure class="card">
       <Legend days={days} />
       <div class="plot">
         <div class="scale" aria-hidden="true">

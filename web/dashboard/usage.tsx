@@ -164,7 +164,7 @@ const monthColumns: Column<MonthTotal & { id: string }>[] = [
     number: true,
     cell: ({ trips }) => (
       <>
-        {countText(trips)} <span class="unit">{trips === 1 ? 'trip' : 'trips'}</span>
+        {countText(trips)} <span class="if-narrow">{trips === 1 ? 'trip' : 'trips'}</span>
       </>
     ),
   },
@@ -197,7 +197,7 @@ function Keys({ keys, period }: { keys: readonly KeyUsage[]; period: string }) {
           <Table label="Rides by key, the others" rows={used.slice(shownKeys)} columns={columns} />
         </details>
       )}
-      {unused > 0 && <p class="quiet below">{counted(unused, 'active key')} without rides.</p>}
+      {unused > 0 && <p class="quiet">{counted(unused, 'active key')} without rides.</p>}
     </>
   );
 }
@@ -218,10 +218,10 @@ const keyColumns = (period: string): Column<KeyUsage & { id: string }>[] => [
   { head: 'Mode', at: 'line-1 right', cell: ({ mode }) => <ModePill mode={mode} /> },
   {
     head: period,
-    at: 'rides line-2 left small',
+    at: 'line-2 left small',
     label: true,
     number: true,
     cell: ({ inPeriod }) => countText(inPeriod),
   },
-  { head: 'In all', at: 'rides line-2 right small', label: true, number: true, cell: ({ rides }) => countText(rides) },
+  { head: 'In all', at: 'line-2 right small', label: true, number: true, cell: ({ rides }) => countText(rides) },
 ];

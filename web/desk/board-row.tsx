@@ -19,13 +19,13 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
   const id = rowId(ride);
   return (
     <li id={id} class="board-ride" data-stamp={stamp} data-concern={concern?.kind}>
-      <div class="board-head">
+      <div class="apart">
         <h4 id={`${id}-name`}>
           <a href={ridePath(ride._id)}>{rideName(ride)}</a>{' '}
-          {passenger?.name && reference && <span class="board-reference">{reference}</span>}
+          {passenger?.name && reference && <span class="hint light">{reference}</span>}
         </h4>
         <StatusPill status={status} />
-        <strong class="board-price">{price(ride)}</strong>
+        <strong>{price(ride)}</strong>
       </div>
       <Trip ride={ride} />
       {concern && (
@@ -61,7 +61,7 @@ export const rowId = ({ _id }: Pick<BoardRide, '_id'>): string => `board-${_id}`
 
 /** Pickup and destination in one line. */
 export const Trip = ({ ride: { pickup, destination } }: { ride: Pick<BoardRide, 'pickup' | 'destination'> }) => (
-  <p class="board-trip">
+  <p>
     {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)}
   </p>
 );
@@ -73,7 +73,7 @@ const liveOffers = ({ status, offers }: BoardRide): Offer[] =>
 const price = ({ agreedPrice, fare }: BoardRide) =>
   agreedPrice === undefined ? (
     <>
-      {shortMoney(fare)} <span class="quiet">proposed</span>
+      {shortMoney(fare)} <span class="quiet light">proposed</span>
     </>
   ) : (
     shortMoney(agreedPrice)
@@ -102,7 +102,7 @@ function When({ row: { ride, arrivesAt } }: { row: PlacedRide }) {
         : [status === 'in_progress' ? 'Arrives about' : 'Driver due', arrivesAt && new Date(arrivesAt)];
   if (!scheduled && !at) return null;
   return (
-    <p class="board-when" id={`${rowId(ride)}-when`}>
+    <p id={`${rowId(ride)}-when`}>
       {scheduled}
       {scheduled && at && ', '}
       {at && (
@@ -118,7 +118,7 @@ function Car({ ride }: { ride: BoardRide }) {
   if (!ride.driver) return null;
   const { name, phone, rating, vehicle, plate } = ride.driver;
   return (
-    <p class="board-car" id={`${rowId(ride)}-car`}>
+    <p id={`${rowId(ride)}-car`}>
       <span class="car-plate">{plate}</span> {vehicle}{' '}
       <span class="board-driver">
         {name} {ratingText(rating)} <Phone phone={phone} />
@@ -164,7 +164,7 @@ function Messages({ ride: { _id, accountId, driverNotes = [] } }: { ride: BoardR
         <ul class="board-messages" aria-label="Messages to the driver">
           {driverNotes.map(({ number, text, seenAt }) => (
             <li key={number} id={`${rowId({ _id })}-message-${number}`}>
-              {text} <span class="quiet">({seenAt ? 'seen' : 'not seen yet'})</span>
+              {text} <span class="quiet nowrap">({seenAt ? 'seen' : 'not seen yet'})</span>
             </li>
           ))}
         </ul>
@@ -172,7 +172,7 @@ function Messages({ ride: { _id, accountId, driverNotes = [] } }: { ride: BoardR
       {driverNotes.length < mostNotes && (
         <details id={`${rowId({ _id })}-write`}>
           <summary>Write to the driver</summary>
-          <form method="post" action={deskPath(_id, 'tell')} data-done="message sent" class="board-write">
+          <form method="post" action={deskPath(_id, 'tell')} data-done="message sent" class="actions board-write">
             <FormId from={`${_id} tell ${driverNotes.length}`} account={accountId} />
             <input name="text" aria-label="Message to the driver" maxLength={300} required autocomplete="off" />
             <button class="btn second" type="submit">
@@ -189,7 +189,7 @@ function Actions({ ride, link }: { ride: BoardRide; link: string }) {
   const { _id, status, trackToken } = ride;
   if (status === 'cancelled') {
     return (
-      <div class="board-actions">
+      <div class="actions board-actions">
         <a class="btn second" href={`${deskPath()}?repeat=${_id}`}>
           Book again
         </a>
@@ -197,7 +197,7 @@ function Actions({ ride, link }: { ride: BoardRide; link: string }) {
     );
   }
   return (
-    <div class="board-actions">
+    <div class="actions board-actions">
       <form method="get" action={deskPath(_id, 'cancel')}>
         <button class="btn danger" type="submit" aria-describedby={`${rowId(ride)}-name`}>
           Cancel ride

@@ -125,8 +125,8 @@ const titles: Record<Group, string> = { concerns: 'Needs you', now: 'Under way',
 function Heading({ group, count }: { group: Group; count: number }) {
   return (
     <li id={`board-${group}`} class="board-group" data-stamp={count}>
-      <h3>
-        {titles[group]} <span class="board-count">{countText(count)}</span>
+      <h3 class="quiet">
+        {titles[group]} <span class="light">{countText(count)}</span>
       </h3>
     </li>
   );
@@ -134,7 +134,7 @@ function Heading({ group, count }: { group: Group; count: number }) {
 
 function NoRides() {
   return (
-    <li id="board-none" class="board-none quiet" data-stamp="">
+    <li id="board-none" class="card quiet" data-stamp="">
       No ride is under way. A ride appears here as soon as the desk books it.
     </li>
   );
@@ -142,7 +142,7 @@ function NoRides() {
 
 function NoKey() {
   return (
-    <li id="board-none" class="board-none quiet" data-stamp="">
+    <li id="board-none" class="card quiet" data-stamp="">
       The desk has no key, so it has no rides. An owner or a developer chooses one in the desk settings.
     </li>
   );
@@ -150,7 +150,7 @@ function NoKey() {
 
 function More({ text }: { text: string }) {
   return (
-    <li id="board-more" class="board-none quiet" data-stamp={text}>
+    <li id="board-more" class="card quiet" data-stamp={text}>
       {text} not shown. <a href={`${ridesPath}?status=under_way`}>All rides under way</a>
     </li>
   );

@@ -18,9 +18,11 @@ export const boardScript = 'board.browser.js';
 export function Board({ view, found }: { view: BoardView; found?: FoundRides }) {
   return (
     <BoardFrame view={view}>
-      <div id="board-tools">
+      <div class="apart" id="board-tools">
         <SoundButton />
-        <a href={`${deskPath()}?wall`}>Wall screen</a>
+        <a class="hint" href={`${deskPath()}?wall`}>
+          Wall screen
+        </a>
       </div>
       <Find found={found} />
     </BoardFrame>
@@ -37,7 +39,7 @@ export const wallPage = (view: BoardView, isTest: boolean): Document => ({
       {isTest && <p class="test-band">Test data</p>}
       <h1 class="spoken">Desk</h1>
       <BoardFrame view={view}>
-        <div id="board-tools">
+        <div class="apart" id="board-tools">
           <SoundButton />
         </div>
       </BoardFrame>
@@ -54,9 +56,9 @@ function BoardFrame({ view, children }: { view: BoardView; children: ComponentCh
         <h2 id="board-title" class="spoken" tabIndex={-1}>
           Rides
         </h2>
-        <div class="board-glance">
+        <div class="apart board-glance">
           <div role="status" dangerouslySetInnerHTML={{ __html: view.summary }} />
-          <p id="board-news">
+          <p class="hint" id="board-news">
             Last news <Time at={new Date(view.now)} form="time" />
           </p>
         </div>
@@ -64,7 +66,7 @@ function BoardFrame({ view, children }: { view: BoardView; children: ComponentCh
           Connection lost. Trying again…
         </p>
         <Stops />
-        <p id="board-message" role="alert" hidden />
+        <p class="notice good" id="board-message" role="alert" hidden />
       </div>
       <noscript>
         <p class="notice">
@@ -76,7 +78,7 @@ function BoardFrame({ view, children }: { view: BoardView; children: ComponentCh
       </noscript>
       {children}
       <ul id="board-list" dangerouslySetInnerHTML={{ __html: rows }} />
-      <dialog id="board-dialog" aria-labelledby="board-question" />
+      <dialog class="flow" id="board-dialog" aria-labelledby="board-question" />
     </section>
   );
 }
@@ -136,7 +138,7 @@ export async function findRides(
 /** The search field, and what it has found. A script fetches and shows the found rides in place. */
 function Find({ found }: { found?: FoundRides }) {
   return (
-    <search class="board-find">
+    <search>
       <form method="get" action={deskPath()} id="board-find" class="search">
         <input
           name="find"
@@ -160,8 +162,8 @@ function Find({ found }: { found?: FoundRides }) {
 function Found({ found: { text, rides, hasMore } }: { found: FoundRides }) {
   const count = hasMore ? `The newest ${rides.length} rides` : counted(rides.length, 'ride');
   return (
-    <section class="found" aria-labelledby="found-title" id="found-rides">
-      <div class="section-head">
+    <section class="found card" aria-labelledby="found-title" id="found-rides">
+      <div class="apart">
         <h3 id="found-title" tabIndex={-1}>
           {rides.length === 0 ? `No ride with “${text}”` : `${count} with “${text}”`}
         </h3>
@@ -175,10 +177,10 @@ function Found({ found: { text, rides, hasMore } }: { found: FoundRides }) {
       <ul>
         {rides.map((ride) => (
           <li key={ride._id} class="board-ride">
-            <div class="board-head">
+            <div class="apart">
               <h4>
                 <a href={ridePath(ride._id)}>{nameOf(ride)}</a>{' '}
-                {ride.passenger?.name && ride.reference && <span class="board-reference">{ride.reference}</span>}
+                {ride.passenger?.name && ride.reference && <span class="hint light">{ride.reference}</span>}
               </h4>
               <StatusPill status={ride.status} />
               <Time at={ride.pickupAt ?? ride.createdAt} />

@@ -60,21 +60,21 @@ export function BookingForm(props: FormProps) {
       <p class="hint pickup-clocks" id="pickup-clocks" role="status">
         <PickupClocks values={values} places={desk.places} />
       </p>
-      <div class="booking-pair">
+      <div class="pairs">
         <TextField name="passenger" label="Passenger" {...textOf('passenger', shown)} />
         <TextField name="phone" label="Phone" type="tel" {...textOf('phone', shown)} />
       </div>
       <TextField name="notes" label="Notes" {...textOf('notes', shown)} />
-      <div class="booking-pair">
+      <div class="pairs">
         <ChoiceField name="car" label="Car" value={values.car} options={namesOf(carTypes)} faults={faults} />
         <ChoiceField name="passengers" label="Seats" value={values.passengers} options={seats} faults={faults} />
       </div>
-      <div class="booking-folds">
+      <div class="pairs booking-folds">
         <Needs {...shown} />
         <More {...shown} />
       </div>
       <TextField name="reference" label="Reference" placeholder="Room 1204" {...textOf('reference', shown)} />
-      <div class="booking-pair booking-fare">
+      <div class="pairs booking-fare">
         <TextField
           name="fare"
           label="Fare"
@@ -83,7 +83,7 @@ export function BookingForm(props: FormProps) {
           about="usual-fare"
           {...textOf('fare', shown)}
         />
-        <p class="hint fare-words" id="fare-words">
+        <p class="hint row fare-words" id="fare-words">
           <span id="usual-fare">{hint?.words ?? 'The usual fare appears here when both places are known.'}</span>{' '}
           <button class="copy" type="button" data-use-fare hidden />
         </p>
@@ -140,7 +140,7 @@ function Problems({ faults, refusal, isDoubt }: { faults: Faults; refusal?: stri
 /** Now or later. A script shows the pickup time only for later, in the reader's zone; without scripts it is in UTC. */
 function TimeFields({ values, faults, first, clockOf }: Shown & { clockOf?: Date }) {
   return (
-    <div class="booking-pair booking-time">
+    <div class="pairs booking-time">
       <ChoiceField
         name="when"
         label="When"
@@ -200,7 +200,7 @@ function More(shown: Shown) {
   return (
     <details class="booking-more" open={isOpen}>
       <summary>More</summary>
-      <div class="booking-pair">
+      <div class="pairs">
         <PassengerFields values={values} faults={faults} />
         <ChoiceField
           name="rideType"

@@ -78,7 +78,7 @@ function deskView(data: DeskData): Document {
     scripts: ['booking.browser.js', boardScript],
     // Test data is marked by the band of the page.
     lead: deskKey.state === 'active' && (
-      <p class="title-row">
+      <p class="row">
         {isTest ? 'Test rides: no real driver sees them' : 'Live rides: real drivers see every booking'}
       </p>
     ),
@@ -97,7 +97,7 @@ function deskView(data: DeskData): Document {
           <a href="#rides">Rides</a>
         </nav>
         <div class="columns desk">
-          <section class="desk-book" id="new-ride" aria-label="New ride">
+          <section class="stack" id="new-ride" aria-label="New ride">
             {booked && <Booked ride={booked} />}
             {earlier && <Earlier ride={earlier} isTooNear={isTooNear} />}
             <KeyNotice deskKey={deskKey} />
@@ -110,7 +110,7 @@ function deskView(data: DeskData): Document {
               />
             )}
           </section>
-          <section class="desk-board" id="rides" aria-label="Rides">
+          <section id="rides" aria-label="Rides">
             <Board view={board} found={found} />
           </section>
         </div>
@@ -123,7 +123,7 @@ function deskView(data: DeskData): Document {
 function Booked({ ride }: { ride: Ride }) {
   const { pickup, destination, pickupAt } = ride;
   return (
-    <p class="notice good desk-booked" id="booked" role="status">
+    <p class="notice good" id="booked" role="status">
       <span>
         Booked: <a href={ridePath(ride._id)}>{rideName(ride)}</a>, {placeText(pickup)} to {placeText(destination)},{' '}
         {pickupAt ? <Time at={pickupAt} /> : 'now'}.

@@ -54,7 +54,7 @@ function settingsView({ keys, deskKey }: { keys: readonly KeyFacts[]; deskKey: D
           </Empty>
         ) : (
           <ChangeForm action={deskSettingsPath} class="form">
-            <fieldset class="desk-keys" id="key">
+            <fieldset id="key">
               <legend>Key of the desk</legend>
               <Fault of="key" />
               {keys.map(({ _id, name, hint, mode }) => (
@@ -62,7 +62,7 @@ function settingsView({ keys, deskKey }: { keys: readonly KeyFacts[]; deskKey: D
                   <input type="radio" name="key" value={_id} checked={_id === chosen?._id} />
                   <span class="breakable">
                     <strong>{name}</strong> <ModePill mode={mode} /> <code class="quiet">{hint}</code>
-                    <span class="hint">
+                    <span class="sub">
                       {mode === 'live'
                         ? 'Live rides: real drivers see every booking.'
                         : 'Test rides: a simulated driver drives them, to try the desk out.'}

@@ -27,7 +27,7 @@ export function PickupClocks({ values, places }: Typed) {
   return (
     <>
       {change && (
-        <span>
+        <span class="sub">
           {change === 'repeated'
             ? 'Your clocks show this time twice. The ride is booked for the first: '
             : 'Your clocks skip this time. The ride is booked for '}
@@ -35,7 +35,7 @@ export function PickupClocks({ values, places }: Typed) {
         </span>
       )}
       {offsetMs(at, pickupZone) !== offsetMs(at, zone) && (
-        <span>
+        <span class="sub">
           At the pickup: <ZonedTime at={at} zone={pickupZone} />.
         </span>
       )}

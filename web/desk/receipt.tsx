@@ -32,7 +32,7 @@ function receiptView({ account, ride }: ReceiptData): Document {
     title: 'Receipt',
     test: ride.mode === 'test',
     scripts: ['statement.browser.js'],
-    around: (content) => <article class="receipt">{content}</article>,
+    around: (content) => <article class="receipt flow">{content}</article>,
     actions: (
       <>
         {isPaid && (
@@ -71,7 +71,7 @@ function Paid({ account, ride }: ReceiptData) {
   return (
     <>
       {mode === 'test' && <p class="notice">A test ride: nobody drove, and nothing was paid.</p>}
-      <p class="receipt-price">{moneyText(agreedPrice ?? fare)}</p>
+      <p class="sum">{moneyText(agreedPrice ?? fare)}</p>
       <dl class="card facts">
         {passenger?.name && <Fact name="Passenger">{passenger.name}</Fact>}
         {reference && <Fact name="Reference">{reference}</Fact>}

@@ -219,7 +219,7 @@ function changesView({ ride, config }: Shown): Document {
     scripts: ['booking.browser.js'],
     children: (
       <div class="columns desk">
-        <section class="desk-book" aria-labelledby="details-title">
+        <section class="stack" aria-labelledby="details-title">
           <h2 id="details-title">Passenger and notes</h2>
           <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">
             <div class="booking-body">
@@ -233,7 +233,7 @@ function changesView({ ride, config }: Shown): Document {
           </ChangeForm>
         </section>
         {ride.status === 'bidding' && (
-          <section class="desk-book" aria-labelledby="trip-title">
+          <section class="stack" aria-labelledby="trip-title">
             <h2 id="trip-title">Trip</h2>
             <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
               <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>

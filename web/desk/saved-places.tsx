@@ -110,7 +110,7 @@ function placesView({ desk, config, values }: PlacesData): Document {
     scripts: ['booking.browser.js'],
     children: (
       <div class="columns desk">
-        <section class="desk-book" aria-labelledby="place-form-title">
+        <section class="stack" aria-labelledby="place-form-title">
           <h2 id="place-form-title">{values.id ? 'Change this place' : 'New place'}</h2>
           <ChangeForm action={deskPlacesPath} class="booking">
             <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>

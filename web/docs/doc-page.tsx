@@ -33,14 +33,14 @@ export function renderDocPage({ page, parsed, titles, names }: DocPageProps): st
         <header class="top">
           <a class="brand" href="/docs">
             <Mark />
-            <strong>Ride Partner</strong> <span>Docs</span>
+            <strong>Ride Partner</strong> <span class="quiet">Docs</span>
           </a>
           <Search />
           <a href="/dashboard">Dashboard</a>
         </header>
-        <details class="menu">
+        <details class="menu if-narrow">
           <summary>
-            All pages <span class="quiet">{page.title}</span>
+            <strong>All pages</strong> <span class="quiet">{page.title}</span>
           </summary>
           {rail}
         </details>
@@ -53,9 +53,11 @@ export function renderDocPage({ page, parsed, titles, names }: DocPageProps): st
               </Markdown>
             </article>
             <footer class="page-foot">
-              <Neighbour label="Previous" name={names.all[position - 1]} titles={titles} />
-              <Neighbour label="Next" name={names.all[position + 1]} titles={titles} />
-              <p>
+              <div class="doors">
+                <Neighbour label="Previous" name={names.all[position - 1]} titles={titles} />
+                <Neighbour label="Next" name={names.all[position + 1]} titles={titles} />
+              </div>
+              <p class="hint">
                 <a href={`${pathOf(page.name)}.md`}>This page as Markdown</a>
               </p>
             </footer>
@@ -81,7 +83,7 @@ function Search() {
         spellcheck={false}
         enterKeyHint="search"
       />
-      <kbd>/</kbd>
+      <kbd class="if-wide">/</kbd>
       <div class="options" hidden>
         <p role="status" class="quiet" />
         <div id="search-results" role="listbox" aria-label="Results" />
@@ -158,7 +160,7 @@ function Contents({ headings, isFolded = false }: { headings: readonly Heading[]
     );
   }
   return (
-    <nav class="contents" aria-label="On this page">
+    <nav class="rail contents" aria-label="On this page">
       <p class="label">On this page</p>
       {list}
     </nav>
@@ -168,8 +170,8 @@ function Contents({ headings, isFolded = false }: { headings: readonly Heading[]
 function Neighbour({ label, name, titles }: { label: string; name?: string; titles: ReadonlyMap<string, string> }) {
   if (!name) return null;
   return (
-    <a class={`neighbour ${label.toLowerCase()}`} href={hrefOf(`${name}.md`)}>
-      <span class="quiet">{label}</span> {titles.get(name)}
+    <a class={label.toLowerCase()} href={hrefOf(`${name}.md`)}>
+      <span class="hint">{label}</span> <strong>{titles.get(name)}</strong>
     </a>
   );
 }

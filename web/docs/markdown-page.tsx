@@ -100,7 +100,7 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
       if (/^<!--.*-->\s*$/s.test(token.text)) return null;
       break;
     case 'checkbox':
-      return <span class="box" aria-hidden="true" />;
+      return null;
   }
   throw new Error(`Markdown of type ${token.type} is not supported in the documentation: ${token.raw}`);
 }

@@ -30,8 +30,8 @@ export function drivePage(
         <PageData id="texts" data={scriptTexts(language)} />
         <header class="top-bar">
           <div class="driver-name">
-            <p class="name" dir="auto">
-              {name}
+            <p dir="auto">
+              <strong>{name}</strong>
             </p>
             <p class="quiet" dir="auto">{`${plate}, ${vehicle}`}</p>
           </div>
@@ -60,7 +60,7 @@ export function drivePage(
           <WaitingScreen radiusKm={dispatch.rounds[0]?.radiusKm ?? 0} text={text} />
           <ResultScreen text={text} />
           <Today own={own} language={language} />
-          <ul class="cards" id="cards" aria-label={text('page.requests')} hidden />
+          <ul class="cards stack" id="cards" aria-label={text('page.requests')} hidden />
           <RideScreen tiles={tiles} language={language} />
         </main>
         <Dock text={text} />
@@ -103,17 +103,17 @@ const WaitingScreen = ({ radiusKm, text }: WithText & { radiusKm: number }) => (
 /** The driver's day, and the state of the connection. Its space is reserved until the numbers are known. */
 const Today = ({ own, language: { locale, text } }: Pick<ActiveDriver, 'own'> & { language: DriveLanguage }) => (
   <section class="card today" id="today" aria-labelledby="today-title" hidden>
-    <div class="today-head">
+    <div class="today-head apart">
       <h2 id="today-title">{text('page.today')}</h2>
       {own.ratedRides && (
         <p class="quiet">{text('page.rated', { rating: ratingIn(locale, own.rating), rides: own.ratedRides })}</p>
       )}
     </div>
-    <dl class="terms">
+    <dl class="terms apart">
       <Figure id="today-earned" label={text('page.earned')} value="–" />
       <Figure id="today-trips" label={text('page.trips')} value="–" />
     </dl>
-    <dl class="terms">
+    <dl class="terms apart">
       <div>
         <dt>{text('page.lastTrip')}</dt>
         <dd>
@@ -156,8 +156,10 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
       <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
     </label>
     <section class="card passenger" id="passenger" aria-label={text('passenger')}>
-      <p class="name">
-        <bdi id="passenger-name" />
+      <p>
+        <strong>
+          <bdi id="passenger-name" />
+        </strong>
       </p>
       <p class="quiet">
         <bdi id="passenger-phone" dir="ltr" />
@@ -169,7 +171,7 @@ const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'>
         <bdi id="notes-text" />
       </p>
     </section>
-    <dl class="terms">
+    <dl class="terms apart">
       <Figure id="ride-price" label={text('page.fare')} />
       <Figure id="ride-distance" label={text('page.trip')} />
       <Figure id="ride-passengers" label={text('page.passengers')} />
@@ -241,7 +243,7 @@ function ConfirmDialog({ step, text }: WithText & { step: keyof typeof confirmWo
     <dialog id={`${step}-dialog`} aria-labelledby={`${step}-title`}>
       <h2 id={`${step}-title`}>{text(words.title)}</h2>
       <p>{text(words.text)}</p>
-      <form method="dialog">
+      <form class="stack" method="dialog">
         <button class={step === 'cancel' ? 'btn main' : 'btn second'} type="submit" value="keep">
           {text(words.keep)}
         </button>

@@ -64,8 +64,10 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
       </section>
       {passenger && (
         <section class="card passenger">
-          <p class="name">
-            <bdi>{passenger.name || text('passenger')}</bdi>
+          <p>
+            <strong>
+              <bdi>{passenger.name || text('passenger')}</bdi>
+            </strong>
           </p>
           <p class="quiet">
             <bdi dir="ltr">{passenger.phone}</bdi>
@@ -92,7 +94,7 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
           </p>
         </section>
       )}
-      <dl class="terms">
+      <dl class="terms apart">
         <Figure id="ride-price" label={text('page.fare')} value={texts.money(agreedPrice)} />
         <Figure id="ride-distance" label={text('page.trip')} value={texts.kilometers(distanceKm)} />
         <Figure

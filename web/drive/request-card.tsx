@@ -23,7 +23,7 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
           </span>
         </p>
       </div>
-      <dl class="terms">
+      <dl class="terms apart">
         <Way part="pickup" label={text('page.toPickup')} />
         <Way part="trip" label={text('page.trip')} />
         <div>
@@ -31,7 +31,7 @@ export const RequestCard = ({ text }: Pick<DriveLanguage, 'text'>) => (
           <dd data-part="passengers" />
         </div>
       </dl>
-      <p class="maps">
+      <p class="maps apart">
         <a data-part="pickup-map" href="geo:0,0" rel="noreferrer">
           {text('page.pickupMap')}
         </a>

@@ -56,7 +56,7 @@ export function AttemptDetail({
         <Part title="Headers as sent">
           <CodeBlock text={headerLines(attempt.headers)} label="Headers as sent" />
           {attempt.body && (
-            <p class="after-code">
+            <p>
               <a href={signatureOfAttemptPath(attempt._id)}>Check its signature</a>
             </p>
           )}

@@ -129,7 +129,7 @@ export function Figure({ label, value, detail }: { label: string; value: Compone
       <dt>{label}</dt>
       <dd>
         <span class="value">{value}</span>
-        {detail && <span class="detail">{detail}</span>}
+        {detail && <span class="hint">{detail}</span>}
       </dd>
     </div>
   );
@@ -169,7 +169,7 @@ export function TableHead({
 /** A section of a page of details, with its heading. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <section class="part">
+    <section class="part flow">
       <h3>{title}</h3>
       {children}
     </section>
@@ -194,7 +194,7 @@ export function Secret({
   focused?: boolean;
 }) {
   return (
-    <div class="secret" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
+    <div class="secret row" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
       <code data-testid={testId}>{text}</code>
       <CopyButton text={text} what={what} class="btn second" />
     </div>

@@ -18,7 +18,7 @@ export const cancelQuestion = (ride: Ride, { action, back, effect }: CancelPlace
   around: (content) => <div id="question">{content}</div>,
   lead: (
     <>
-      <p class="title-row">
+      <p class="row">
         <strong>{rideName(ride)}</strong> <StatusPill status={ride.status} />
       </p>
       <TripText ride={ride} />

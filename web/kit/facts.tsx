@@ -175,7 +175,7 @@ export function None() {
 export function RideLink({ rideId }: { rideId: string }) {
   return (
     <LinkIfMay route="GET /rides/:rideId" href={ridePath(rideId)} title={rideId}>
-      <code>{shortId(rideId)}</code>
+      <code class="nowrap">{shortId(rideId)}</code>
     </LinkIfMay>
   );
 }
@@ -183,7 +183,7 @@ export function RideLink({ rideId }: { rideId: string }) {
 export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: string; mode: Mode }) {
   return (
     <span class="key-name">
-      <LinkIfMay route="GET /keys/:keyId" href={keyPath(keyId)} title={name}>
+      <LinkIfMay class="lines" route="GET /keys/:keyId" href={keyPath(keyId)} title={name}>
         {name}
       </LinkIfMay>{' '}
       <ModePill mode={mode} />

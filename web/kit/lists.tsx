@@ -121,7 +121,7 @@ export function FilterForm({
       {search}
       <details class="filters-fold" id="filters-fold" open={count > 0}>
         <summary class="btn second">Filters{count > 0 && ` (${count})`}</summary>
-        <div class="filters of-list">
+        <div class="filters">
           <KeyField keys={filters.keys} value={values.key} all="All keys" />
           {children}
           <DayField name="from" label="From" value={values.from} faults={faults} />
@@ -184,7 +184,7 @@ export function Pager({
 }) {
   if (!after && !last) return null;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager actions" aria-label="Pages">
       {after && (
         <a class="btn second" href={addressOf(path, values)}>
           Newest

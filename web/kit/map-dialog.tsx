@@ -4,7 +4,7 @@ import { mapData } from './map-data.ts';
 /** The map on which a person chooses a point (browser/place-map.ts). Forms offer it only with scripts. */
 export function MapDialog({ tiles }: Pick<Config, 'tiles'>) {
   return (
-    <dialog class="place-map track" aria-labelledby="place-map-title" data-place-map>
+    <dialog class="place-map track flow" aria-labelledby="place-map-title" data-place-map>
       <h2 id="place-map-title">Choose on the map</h2>
       <p class="hint" id="place-map-keys">
         Move the map under the cross. Arrow keys move it too, + and − zoom, Enter uses the point.
@@ -15,8 +15,8 @@ export function MapDialog({ tiles }: Pick<Config, 'tiles'>) {
           <path d="M20 2v36M2 20h36" />
         </svg>
       </div>
-      <div class="place-map-foot">
-        <output aria-live="polite" />
+      <div class="row">
+        <output class="mono" aria-live="polite" />
         <button class="btn second" type="button" data-cancel>
           Cancel
         </button>

@@ -34,20 +34,20 @@ export function RidesTable({
       <tbody>
         {rides.map((ride) => (
           <tr key={ride._id} id={`${name}-${ride._id}`}>
-            <td class="called line-1 left">
+            <td class="called breakable line-1 left">
               <Who ride={ride} />
             </td>
-            <td class="trip line-2">
-              <span class="pickup">
+            <td class="trip breakable line-2">
+              <span class="way-from">
                 <span class="spoken">From </span>
                 {placeText(ride.pickup)}
               </span>{' '}
-              <span class="destination">
+              <span class="way-to">
                 <span class="spoken">to </span>
                 {placeText(ride.destination)}
               </span>
             </td>
-            <td class="state line-3 first">
+            <td class="line-3 first">
               <StatusPill status={ride.status} /> {ride.missed.length > 0 && <Missed ride={ride} />}
               <Scheduled ride={ride} />
             </td>
@@ -58,9 +58,9 @@ export function RidesTable({
               {moneyText(ride.agreedPrice ?? ride.fare)}
               <span class="sub">{ride.agreedPrice === undefined ? 'proposed' : 'agreed'}</span>
             </td>
-            <td class="ids line-3 middle">
+            <td class="ids breakable line-3 middle">
               <KeyName keyId={ride.keyId} name={keysById.get(ride.keyId)?.name} mode={ride.mode} />
-              <code class="sub" title={ride._id}>
+              <code class="sub nowrap" title={ride._id}>
                 {shortId(ride._id)}
               </code>
             </td>

@@ -25,17 +25,18 @@ export function IfMay({
 export function LinkIfMay({
   route,
   href,
-  title,
   children,
+  ...more
 }: {
   route: RouteName;
   href: string;
   title?: string;
+  class?: string;
   children: ComponentChildren;
 }) {
-  const text = <span title={title}>{children}</span>;
+  const text = <span {...more}>{children}</span>;
   const link = (
-    <a href={href} title={title}>
+    <a href={href} {...more}>
       {children}
     </a>
   );

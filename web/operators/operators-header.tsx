@@ -15,7 +15,7 @@ export function OperatorsHeader({ current }: { current: string }) {
         <Mark />
         <span>Ride Partner</span>
       </a>
-      <nav aria-label="Operators">
+      <nav class="sections actions" aria-label="Operators">
         {links.map(([href, name]) => (
           <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
             {name}

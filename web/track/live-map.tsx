@@ -58,7 +58,7 @@ export function liveMap(state: TrackState, { language, tiles, help, ratingPath }
               </p>
               <p id="status">{status}</p>
               <p class="spoken" role="status" id="spoken" />
-              <p class="quiet seen" id="seen" hidden />
+              <p class="quiet" id="seen" hidden />
               <p class="lost" id="connection" hidden>
                 {text('page.connectionLost')}
               </p>
@@ -106,7 +106,7 @@ function HelpLink({ url, phone, label }: NonNullable<Config['help']> & { label: 
     return (
       <a class="btn second" id="help" href={url}>
         {label}{' '}
-        <span class="quiet" dir="ltr">
+        <span class="quiet light nowrap" dir="ltr">
           {phone}
         </span>
       </a>
@@ -134,10 +134,8 @@ function DriverCard({ driver, language }: Pick<TrackState, 'driver'> & InLanguag
           <bdi id="vehicle">{driver?.vehicle}</bdi>
         </p>
         <p class="quiet">
-          <bdi id="first-name">{driver?.firstName}</bdi>
-          <span class="rating">
-            <bdi id="rating">{driver && ratingIn(language.locale, driver.rating)}</bdi>
-          </span>
+          <bdi id="first-name">{driver?.firstName}</bdi>{' '}
+          <bdi id="rating">{driver && ratingIn(language.locale, driver.rating)}</bdi>
         </p>
       </div>
     </section>
@@ -148,16 +146,16 @@ function Places({ pickup, destination, language }: Pick<TrackState, 'pickup' | '
   return (
     <dl class="places">
       {pickup.address && (
-        <div class="from">
+        <div class="way-from">
           <dt>{language.text('page.pickup')}</dt>
-          <dd>
+          <dd class="lines">
             <bdi>{pickup.address}</bdi>
           </dd>
         </div>
       )}
-      <div class="to">
+      <div class="way-to">
         <dt>{language.text('page.destination')}</dt>
-        <dd>
+        <dd class="lines">
           <bdi id="destination">{destinationWords({ pickup, destination }, language)}</bdi>
         </dd>
       </div>

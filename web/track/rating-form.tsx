@@ -14,7 +14,11 @@ interface RatingFormProps {
 export function RatingForm({ path, state, language: { text } }: RatingFormProps) {
   return (
     <>
-      {state.isRated && <p class="rated">{text('page.rated')}</p>}
+      {state.isRated && (
+        <p class="rated">
+          <strong>{text('page.rated')}</strong>
+        </p>
+      )}
       <form class="rate" id="rate" method="post" action={path} hidden={!asksForRating(state, state.now)}>
         <fieldset>
           <legend id="rate-question">{text('page.rate')}</legend>

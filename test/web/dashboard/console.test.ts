@@ -79,7 +79,7 @@ describe('starting a ride in the test console', () => {
     ]) {
       expect(html).to.include(`<a href="#${field}">${fault}`).and.include(`id="${field}-fault">${fault}`);
     }
-    expect(html).to.match(/<details class="more-fields" open/);
+    expect(html).to.match(/<details open/);
     expect(html).to.include('value="91"').and.include('value="east"').and.not.include('<b>place');
     expect(html)
       .to.include('A &quot;quoted&quot; &lt;b>place')

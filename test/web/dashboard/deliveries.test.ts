@@ -131,7 +131,7 @@ describe("the dashboard's deliveries", () => {
       expect(textOf(html)).to.include('Choose since when');
       const without = await visitor.post(path, { keyId: '', since: '' });
       expect(textOf(without.html)).to.include('Choose the key').and.to.include('Choose since when');
-      expect(without.html).to.match(/<details class="send-failed"[^>]* open/);
+      expect(without.html).to.match(/<details id="send-failed"[^>]* open/);
     });
 
     it('"Resend failed events" shows the number of resent events', async () => {
@@ -153,9 +153,9 @@ describe("the dashboard's deliveries", () => {
       await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
       const list = (await visitor.get('/dashboard/deliveries')).html;
       expect(list.indexOf('Resend failed events')).to.be.within(1, list.indexOf('<table'));
-      expect(list).not.to.match(/<details class="send-failed"[^>]* open/);
+      expect(list).not.to.match(/<details id="send-failed"[^>]* open/);
       const missed = (await visitor.get(`/dashboard/deliveries?key=${keyId}&outcome=missed`)).html;
-      expect(missed).to.match(/<details class="send-failed"[^>]* open/);
+      expect(missed).to.match(/<details id="send-failed"[^>]* open/);
       expect(formIn(missed, path)).to.have.property('formId');
       expect(missed).to.match(new RegExp(`<option[^>]*value="${keyId}"[^>]*selected|selected[^>]*value="${keyId}"`));
     });

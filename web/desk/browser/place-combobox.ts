@@ -87,6 +87,7 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
     element.append(isolated(option.text));
     if (option.detail) {
       const detail = document.createElement('span');
+      detail.className = 'hint';
       detail.textContent = isolated(option.detail);
       element.append(' ', detail);
     }

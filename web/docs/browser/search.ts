@@ -118,7 +118,7 @@ function optionOf({ id, page, section }: SearchResult, index: number): HTMLAncho
   const place = [...(section ? [page] : []), ...(id.startsWith('/docs/drivers') ? ['For drivers'] : [])];
   if (place.length > 0) {
     const where = document.createElement('span');
-    where.className = 'quiet';
+    where.className = 'sub';
     where.textContent = place.join(' · ');
     option.append(' ', where);
   }

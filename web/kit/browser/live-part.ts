@@ -13,7 +13,8 @@ const slowMs = 10_000;
 export const livePart = () => document.querySelector<HTMLElement>('[data-live]');
 
 interface LoadedPart {
-  part: HTMLElement;
+  /** Null if the page is gone: deleted, not allowed, or replaced by the sign-in page. */
+  part: HTMLElement | null;
   /** Counts the reads in the order in which they began. */
   turn: number;
 }
@@ -21,17 +22,18 @@ interface LoadedPart {
 let turns = 0;
 let shownTurn = 0;
 
-/** Fetches a page of the dashboard. Resolves with its live part, or with null if it has none, like the sign-in page. */
+/** Fetches a page of the dashboard. Resolves with its live part, or with null if it could not be fetched. */
 async function load(url: string): Promise<LoadedPart | null> {
   turns += 1;
   const turn = turns;
   try {
     const answer = await fetch(url, { headers: { accept: 'text/html' } });
+    if ([401, 403, 404].includes(answer.status)) return { part: null, turn };
     if (!answer.ok) return null;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const part = page.querySelector<HTMLElement>('[data-live]');
     if (part) document.title = page.title;
-    return part && { part, turn };
+    return { part, turn };
   } catch {
     return null;
   }
@@ -46,7 +48,7 @@ const offers = '#offers-title, #past-offers > summary';
  */
 function show({ part, turn }: LoadedPart): void {
   const live = livePart();
-  if (!live || turn < shownTurn) return;
+  if (!live || !part || turn < shownTurn) return;
   shownTurn = turn;
   const focused = document.activeElement;
   enhance(part);
@@ -63,14 +65,18 @@ const linkTo = (url: string): HTMLAnchorElement | undefined =>
     .flatMap((selector) => [...document.querySelectorAll<HTMLAnchorElement>(selector)])
     .find(({ href }) => href === url);
 
-/** Fetches the page again and shows what has changed. Resolves with false if the page could not be fetched. */
-export async function refresh(): Promise<boolean> {
+/**
+ * Fetches the page again and shows what has changed. `failed`: the page could not be fetched now. `gone`: it cannot be
+ * fetched later either.
+ */
+export async function refresh(): Promise<'shown' | 'failed' | 'gone'> {
   const url = location.href;
   const loaded = await load(url);
   // The person may have chosen another entry in the meantime.
-  const isCurrent = location.href === url && loaded?.part.dataset.live !== livePart()?.dataset.live;
+  const isCurrent = location.href === url && loaded?.part?.dataset.live !== livePart()?.dataset.live;
   if (loaded && isCurrent) show(loaded);
-  return loaded !== null;
+  if (!loaded) return 'failed';
+  return loaded.part ? 'shown' : 'gone';
 }
 
 let reads = 0;
@@ -90,7 +96,7 @@ async function choose(link: HTMLAnchorElement): Promise<void> {
   const url = link.href;
   const isInTimeline = link.closest('.timeline') !== null;
   const loaded = await load(url);
-  if (!loaded) return location.assign(url);
+  if (!loaded?.part) return location.assign(url);
   // The person may have chosen another entry in the meantime.
   if (location.href !== url) return;
   const keep = placeKeeper(url);

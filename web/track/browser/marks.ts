@@ -24,7 +24,7 @@ export function placeMark(at: Location, kind: 'pickup' | 'destination', { name, 
   const label = DomUtil.create('span', 'label');
   label.append(name);
   // As text: an address is a partner's input.
-  if (at.address) DomUtil.create('span', 'address', label).textContent = isolated(at.address);
+  if (at.address) DomUtil.create('span', 'lines light', label).textContent = isolated(at.address);
   const icon = divIcon({ className: `point ${kind}`, iconSize: [20, 20], html: label });
   return marker(put(at), { icon, keyboard: false, interactive: false });
 }
