@@ -53,17 +53,11 @@ let zoom = 0;
 
 const colours = new Map<string, string>();
 
-/** The present value of a colour of tokens.css. Only an element that has the colour knows whether the page is dark. */
+/** The present value of a colour of tokens.css. */
 const colour = (name: string) => (): string => {
-  const known = colours.get(name);
-  if (known) return known;
-  const element = document.createElement('i');
-  element.style.color = `var(--map-${name})`;
-  document.body.append(element);
-  const { color } = getComputedStyle(element);
-  element.remove();
-  colours.set(name, color);
-  return color;
+  const known = colours.get(name) ?? getComputedStyle(document.documentElement).getPropertyValue(`--map-${name}`);
+  colours.set(name, known);
+  return known;
 };
 
 const isOf =
