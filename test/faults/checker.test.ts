@@ -6,10 +6,9 @@ import { rides } from '../../shared/rides/ride.ts';
 import { testBuild } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
-import { startFeedReaders } from './load/feed-readers.ts';
+import { startCrowd } from './load/crowd.ts';
 import { type Fleet, type FleetLog, startFleet } from './load/fleet.ts';
 import { startPartners } from './load/partners.ts';
-import { startPeople } from './load/people.ts';
 import type { Button, Press } from './load/person.ts';
 import type { Call } from './load/request.ts';
 import { plant, plantedRuns } from './planted-bugs.ts';
@@ -19,7 +18,9 @@ import { startWorld, type World } from './world/world.ts';
 
 interface RunOptions {
   withDrivers?: boolean;
-  /** Adds people on the dashboard, feed readers, and rides with raised fares, manual steps and auto-accept. */
+  /**
+   * Adds people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
+   */
   withCrowd?: boolean;
 }
 
@@ -40,7 +41,7 @@ async function violationsOf(
     DISPATCH_ROUNDS: '3@0,12@0.3',
     DISPATCH_REPEAT_MS: '500',
   };
-  const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
+  const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings, withPast: withCrowd });
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: [] });
   let fleet: Fleet | undefined;
   try {
@@ -52,18 +53,17 @@ async function violationsOf(
       maxRidesInUse: 30,
       sideShare: withCrowd ? 0.5 : 0,
     });
-    const people = withCrowd ? startPeople(world, seededRandom(4), { pauseMs: 400 }) : undefined;
-    const readers = withCrowd ? startFeedReaders(world, keys.slice(0, 3), seededRandom(5)) : undefined;
+    const crowd = withCrowd ? startCrowd(world, keys.slice(0, 3), 4, { pauseMs: 400, hasOneTurn: true }) : undefined;
     const drivers = withDrivers ? 4 : 0;
     fleet = await startFleet(world, seededRandom(2), { drivers, pauseMs: 60, areConstant: true });
     const live = withDrivers ? await startLivePartners(world) : undefined;
     while (!isEnough(partners.journal) || (live && !isEnoughLive(fleet.log))) await setTimeout(20);
     while (withDrivers && !(await isOneOfThreeChosen())) await setTimeout(20);
-    while (people && !isEnoughBeside(people.log, partners.journal)) await setTimeout(20);
-    const presses = await people?.stop();
+    while (crowd && !isEnoughBeside(crowd.log, partners.journal)) await setTimeout(20);
+    const presses = await crowd?.goHome();
     const journal = [...(await partners.stop()), ...((await live?.stop()) ?? [])];
     await world.quiet(240_000);
-    const seen = { presses, feeds: await readers?.stop() };
+    const seen = { presses, feeds: await crowd?.readToEnd() };
     const log = { journal, fleet: await fleet.stop(), faults: [], standstills: watch.standstills, ...seen };
     return violationsIn(await gatherEvidence(world, log));
   } finally {

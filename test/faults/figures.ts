@@ -1,8 +1,11 @@
 import type { Figure } from './figure.ts';
 import { cleanStop } from './figures/clean-stop.ts';
+import { driverRaces } from './figures/driver-races.ts';
 import { floods } from './figures/floods.ts';
 import { growth } from './figures/growth.ts';
+import { hangingReceiver } from './figures/hanging-receiver.ts';
 import { kills } from './figures/kills.ts';
+import { longAnswers } from './figures/long-answers.ts';
 import { messageFaults } from './figures/message-faults.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
@@ -25,10 +28,13 @@ export const figures: readonly Figure[] = [
   redisSentinel,
   redisReshard,
   mongoOutages,
+  hangingReceiver,
+  longAnswers,
   slowReceivers,
   revocation,
   floods,
   cleanStop,
   rollingRestarts,
   growth,
+  driverRaces,
 ];

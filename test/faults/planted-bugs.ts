@@ -138,6 +138,27 @@ const wrongBeside: readonly PlantedBug[] = [
     caughtAs: /mail_\w+ is recorded as sent, but never arrived/,
   },
   {
+    what: 'counts one ride too few',
+    file: 'workers/periodic/usage/sum-rides.js',
+    find: 'rides: all, firstDay',
+    replace: 'rides: all - 1, firstDay',
+    caughtAs: /the usage of key_\w+ is \d+ \(\d+ by day\) of \d+ rides/,
+  },
+  {
+    what: 'closes a statement a cent too low',
+    file: 'workers/periodic/usage/sum-trips.js',
+    find: '{ ...total, parts }',
+    replace: '{ ...total, cents: total.cents - 1, parts }',
+    caughtAs: /the statement of acct_\w+ for [\d-]+ has/,
+  },
+  {
+    what: 'does not erase notes',
+    file: 'shared/rides/fields.js',
+    find: 'rowOf(name).isErased)',
+    replace: "rowOf(name).isErased && name !== 'notes')",
+    caughtAs: /ended 40 days ago, but still contains 1 personal texts/,
+  },
+  {
     what: 'auto-accepts offers above the maximum price',
     file: 'shared/rides/offers.js',
     find: 'offer.price <= maxPrice &&',

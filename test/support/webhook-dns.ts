@@ -21,25 +21,34 @@ export type NameServer = {
 };
 
 /**
- * A name server on loopback. It answers every query with the result of `answers`, or not at all if that result is null.
- * An answer that is not an address is a CNAME, and the following answers belong to that name.
+ * A name server on loopback. It answers every query after delayMs with the result of `answers`, or not at all if that
+ * result is null. An answer that is not an address is a CNAME, and the following answers belong to that name.
  */
-export async function startNameServer(answers: (question: Question) => readonly string[] | null): Promise<NameServer> {
+export async function startNameServer(
+  answers: (question: Question) => readonly string[] | null,
+  delayMs = 0,
+): Promise<NameServer> {
   const questions: Question[] = [];
   const socket = createSocket('udp4');
+  let isOpen = true;
   socket.on('message', (query, from) => {
     const end = query.indexOf(0, 12) + 5;
     const question = query.readUInt16BE(end - 4) === 1 ? 'A' : 'AAAA';
     questions.push(question);
     const addresses = answers(question);
     if (!addresses) return;
-    socket.send(reply(query.subarray(0, end), addresses), from.port, from.address);
+    const send = () => socket.send(reply(query.subarray(0, end), addresses), from.port, from.address);
+    if (delayMs) setTimeout(() => isOpen && send(), delayMs);
+    else send();
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close() {
+      isOpen = false;
+      return new Promise((resolve) => socket.close(() => resolve()));
+    },
   };
 }
 

@@ -14,10 +14,11 @@ import { askedViolations } from './asked-attempts.ts';
 import { feedViolations } from './feed.ts';
 import { formViolations } from './forms.ts';
 import { mailViolations } from './mails.ts';
+import { gatherPast, type PastEvidence, pastViolations } from './past.ts';
 import { termViolations } from './terms.ts';
 
 /**
- * Evidence about everything except the rides themselves: feeds, dashboard forms, resends, mails and keys.
+ * Evidence about everything except the rides themselves: feeds, dashboard forms, resends, mails, keys and old rides.
  */
 export interface BesideEvidence {
   feeds: FeedReader[];
@@ -28,6 +29,7 @@ export interface BesideEvidence {
   received: ReceivedMail[];
   keys: ApiKey[];
   audit: AuditEntry[];
+  past: PastEvidence;
 }
 
 export async function gatherBeside(
@@ -44,23 +46,26 @@ export async function gatherBeside(
     received: world.mails,
     keys: await keys.find({}).toArray(),
     audit: (await AuditModel.collection.find({}).toArray()) as unknown as AuditEntry[],
+    past: await gatherPast(world.past),
   };
 }
 
 interface Run {
   rides: readonly Ride[];
+  receipts: readonly Receipt[];
   journal: readonly Call[];
   faults: readonly Fault[];
 }
 
 /** Violations of all promises except those about the five operations, deliveries and drivers. */
-export function besideViolations(beside: BesideEvidence, { rides, journal, faults }: Run): string[] {
+export function besideViolations(beside: BesideEvidence, { rides, receipts, journal, faults }: Run): string[] {
   return [
     ...feedViolations(beside.feeds, rides, faults),
     ...askedViolations({ ...beside, rides, faults, journal }),
     ...mailViolations({ ...beside, faults }),
     ...formViolations({ ...beside, rides, faults }),
     ...termViolations(rides, journal, faults),
+    ...pastViolations(beside.past, receipts),
     ...rides.filter(({ erasedAt }) => erasedAt).map(({ _id }) => `${_id} is new, but is erased`),
   ];
 }

@@ -61,7 +61,7 @@ export function violationsIn(evidence: Evidence): string[] {
     ...openingViolations(rides, journal, faults),
     ...successorViolations(rides, receipts),
     ...driverViolations({ ...evidence, faults }),
-    ...(evidence.beside ? besideViolations(evidence.beside, { rides, journal, faults }) : []),
+    ...(evidence.beside ? besideViolations(evidence.beside, { rides, receipts, journal, faults }) : []),
     ...leaks(evidence),
     ...evidence.crashes.map((crash) => `a process ended unexpectedly: ${crash}`),
   ];

@@ -28,7 +28,7 @@ export async function gatherEvidence(
 ): Promise<Evidence> {
   const processes = [...world.apis, ...world.workers];
   return {
-    rides: (await rides.find({}).toArray()) as Ride[],
+    rides: (await rides.find({ keyId: { $nin: [...world.past.keyIds] } }).toArray()) as Ride[],
     receipts: world.receivers.receipts,
     copies: world.receivers.copies,
     copied: new Set(world.endpointSecrets.keys()),

@@ -7,11 +7,10 @@ import { gatherEvidence } from '../check/evidence.ts';
 import { standstillSummary, standstillViolations } from '../check/standstills.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FigureResult, FigureRun } from '../figure.ts';
-import { startFeedReaders } from '../load/feed-readers.ts';
+import { startCrowd } from '../load/crowd.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPace } from '../load/pace.ts';
 import { startPartners } from '../load/partners.ts';
-import { startPeople } from '../load/people.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { startMachineWatch } from '../world/machine-watch.ts';
 import { manners } from '../world/receivers.ts';
@@ -27,7 +26,7 @@ export interface FaultRunOptions {
   /** Creations started each second, at the planned pace. */
   perSecond?: number;
   longestMs?: number;
-  /** With people on the dashboard and feed readers. */
+  /** With people on the dashboard, feed readers and old rides. */
   withPeople?: boolean;
   /** Makes the faults. Partners send requests in the meantime. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
@@ -65,7 +64,7 @@ export async function runUnderFaults({
   check,
 }: FaultRunOptions): Promise<FaultRunResult> {
   const random = seededRandom(run.seed);
-  const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
+  const world = await startWorld({ build: run.build, wired: true, seed: run.seed, withPast: withPeople, ...more });
   const made: Fault[] = [];
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: made, say: run.say });
   let evidence: Evidence | undefined;
@@ -87,9 +86,9 @@ export async function runUnderFaults({
       sideShare,
       pace,
     });
-    const people = withPeople ? startPeople(world, seededRandom(run.seed + 3), { pace }) : undefined;
-    const feedKeys = [...keys.slice(0, 3), ...liveKeys.slice(0, 1)];
-    const readers = withPeople ? startFeedReaders(world, feedKeys, seededRandom(run.seed + 4)) : undefined;
+    const crowd = withPeople
+      ? startCrowd(world, [...keys.slice(0, 3), ...liveKeys.slice(0, 1)], run.seed + 3, { pace })
+      : undefined;
     const arena: Arena = { world, random, faults: made, broken: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
     await faults(arena, partners);
@@ -99,13 +98,13 @@ export async function runUnderFaults({
     // anyway.
     await setTimeout(calmMs);
     journal.push(...(await live.stop()));
-    const presses = await people?.stop();
+    const presses = await crowd?.goHome();
     run.say(`${journal.length} requests made; waiting until all work is done`);
     const slowdown = pace.stop();
     if (slowdown > 1.05) run.say(`pauses of the load were ${slowdown.toFixed(1)} times as long as planned`);
     await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
-    const feeds = await readers?.stop();
+    const feeds = await crowd?.readToEnd();
     await watch.stop();
     const { standstills } = watch;
     evidence = await gatherEvidence(world, { journal, fleet: fleetLog, faults: made, standstills, feeds, presses });
@@ -190,7 +189,8 @@ export function summaryOf({ rides, receipts, journal, faults, standstills, fleet
   );
 }
 
-const besideSummary = ({ feeds, presses, asked, received }: NonNullable<Evidence['beside']>): string =>
+const besideSummary = ({ feeds, presses, asked, received, past }: NonNullable<Evidence['beside']>): string =>
   `; ${presses.length} forms of people, sent ${presses.reduce((sum, { tries }) => sum + tries.length, 0)} times, ` +
   `${asked.length} resends and test events received, ${received.length} mails, ` +
-  `${feeds.reduce((sum, { events }) => sum + events.length, 0)} events shown by ${feeds.length} feeds`;
+  `${feeds.reduce((sum, { events }) => sum + events.length, 0)} events shown by ${feeds.length} feeds, ` +
+  `${past.stored.size} old rides left`;

@@ -24,6 +24,8 @@ export interface WorldOptions {
   replicated?: boolean;
   /** A Redis Cluster or Sentinel group instead of one Redis. Such a world cannot be wired. */
   redis?: RedisKind;
+  /** Inserts old rides into the database, which are due for the usage sums and the retention. */
+  withPast?: boolean;
   /** Further arguments of Node, for every process. */
   nodeArgs?: string[];
   seed?: number;

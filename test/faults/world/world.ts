@@ -21,6 +21,7 @@ import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { becomes } from '../../support/until.ts';
+import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
 import { startInterruptible } from './interruptible.ts';
 import { countOpenWork } from './left-to-do.ts';
@@ -64,6 +65,8 @@ export interface World {
   mails: ReceivedMail[];
   /** The account of all keys from `newKey`. */
   accountId: string;
+  /** The old rides in the database. */
+  past: Past;
   keys: Map<string, NewKey>;
   /** Signing secrets that a roll has replaced, by key id. Attempts in flight may still be signed with them. */
   rolledSecrets: Map<string, string[]>;
@@ -137,6 +140,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await connectMongo(mongo.url, { timeLimits: false });
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
+  const past = emptyPast();
+  // The past is added before any process starts, so that the first run of the usage sums and of the retention finds
+  // work.
+  if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
   const createProcess = async (
     kind: WorldProcess['kind'],
@@ -184,6 +191,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     mail,
     mails,
     accountId: account._id,
+    past,
     keys,
     rolledSecrets,
     endpointSecrets,
@@ -216,7 +224,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     shiftedWorkers: (name, shiftMs) => createProcess('bidding', name, poolNames, shiftMs),
     async quiet(maxMs) {
-      return (await becomes(async () => (await countOpenWork()) === 0, maxMs, 200)) ? 0 : countOpenWork();
+      const left = () => countOpenWork(past.keyIds);
+      return (await becomes(async () => (await left()) === 0, maxMs, 200)) ? 0 : left();
     },
     async stop() {
       const running = [...apis, ...workers].filter((process) => process.isRunning);
