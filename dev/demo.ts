@@ -38,7 +38,11 @@ const command = newCommand('npm run demo --', about, [
   'PROGRAM --live',
   'SIMULATION_SPEED=5 npm run demo',
 ])
-  .option('--live', 'runs a live ride instead of a test ride: simulated drivers compete for it, and it takes about 25 s', false)
+  .option(
+    '--live',
+    'runs a live ride instead of a test ride: simulated drivers compete for it, and it takes about 25 s',
+    false,
+  )
   .option(
     '--open',
     'keeps the service up and runs ride after ride until Ctrl-C, so you can look at the live map',
