@@ -30,14 +30,19 @@ const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels
 const liveDrivingSpeed = 60;
 
 const about = `Runs one complete test ride in your terminal, on a private
-service that is removed afterwards. It takes about 15 s, or
-less with a higher SIMULATION_SPEED.`;
+service that is removed afterwards. After the start, the
+ride takes about 15 s, or less with a higher
+SIMULATION_SPEED.`;
 const command = newCommand('npm run demo --', about, [
   'PROGRAM --open',
   'PROGRAM --live',
   'SIMULATION_SPEED=5 npm run demo',
 ])
-  .option('--live', 'runs a live ride instead of a test ride: simulated drivers compete for it; about 25 s', false)
+  .option(
+    '--live',
+    'runs a live ride instead of a test ride: simulated drivers compete for it, and it takes about 25 s',
+    false,
+  )
   .option(
     '--open',
     'keeps the service up and runs ride after ride until Ctrl-C, so you can look at the live map',

@@ -17,6 +17,7 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly items?: JsonSchema;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   /** For a map: the schema of its values, the schema of its names, and its maximum size. */

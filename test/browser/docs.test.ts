@@ -48,7 +48,9 @@ describe('the documentation in a browser', () => {
     await page.keyboard.press('Escape');
     expect(await page.getByRole('listbox').isVisible()).to.equal(false);
     expect(await field.inputValue()).to.equal('');
-    await field.pressSequentially('cancel a ride');
+    await field.pressSequentially('c');
+    expect(await page.locator('.search .options').isVisible(), 'for one letter').to.equal(false);
+    await field.pressSequentially('ancel a ride');
     await page.getByRole('option', { name: 'Cancel a ride' }).first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/reference/cancel-ride');

@@ -53,8 +53,8 @@ function typeText(document: OpenApiDocument, schema: JsonSchema): string {
 
 /** The constraints of a schema, as sentences. The limits of numbers matter only in requests. */
 function constraintTexts(schema: JsonSchema, use: Use): string[] {
-  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
-  const { default: fallback } = schema;
+  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength } = schema;
+  const { maxProperties, maxItems, default: fallback } = schema;
   const isBounded = (limit?: number) =>
     use === 'request' && limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
   const texts: string[] = [];
@@ -68,7 +68,8 @@ function constraintTexts(schema: JsonSchema, use: Use): string[] {
   if (exclusiveMinimum !== undefined && use === 'request') texts.push(`Above ${exclusiveMinimum}.`);
   if (!isBounded(minimum) && isBounded(maximum)) texts.push(`At most ${number(maximum)}.`);
   if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
-  if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
+  const mostEntries = maxProperties ?? maxItems;
+  if (mostEntries !== undefined) texts.push(`At most ${mostEntries} entries.`);
   if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
   return texts;
 }

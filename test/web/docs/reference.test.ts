@@ -56,6 +56,12 @@ describe('the generated reference', () => {
     }
   });
 
+  it('a list with a largest size names this size', () => {
+    expect(docText(operationPageName('partner', 'createRide'))).to.match(
+      /^\| `notify\.contacts` \|.* At most 3 entries\. \|$/m,
+    );
+  });
+
   it('the texts about a cancellation by the driver say that only a new ride is opened to other drivers', () => {
     const driver = docText(operationPageName('driver', 'cancelStep'));
     expect(driver).to.include(

@@ -40,7 +40,8 @@ export function startSearch(search: HTMLElement): void {
 
   async function show(): Promise<void> {
     const query = field.value.trim();
-    if (query === '') return open(false);
+    // The index has no words of one letter, so nothing would be found.
+    if (query.length < 2) return open(false);
     const found = await index().then(
       (loaded) => loaded.search(query),
       () => undefined,
