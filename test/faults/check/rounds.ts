@@ -117,18 +117,20 @@ function firstSightsIn(sights: readonly Sight[]): Map<string, number> {
 
 /**
  * Whether the ride should have been opened to the driver: in the last two seconds of the bidding the driver was online,
- * free and had few requests, the ride had few offers, and no fault was near. It does not matter when a round was due.
+ * free and had few requests, the ride had few offers, and no fault was near. Before these two seconds, the round with
+ * the largest radius was due.
  */
 function isDue(
   ride: Ride,
   driver: FleetDriver,
   online: readonly Online[],
-  { faults }: DriverEvidence,
+  { faults, dispatch: { rounds } }: DriverEvidence,
   live: readonly Ride[],
 ): boolean {
   const until = biddingEndOf(ride);
   const from = until - openedToFreeMs;
-  if (from < biddingStartOf(ride) || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
+  const lastRoundAt = biddingStartOf(ride) + (rounds.at(-1)?.afterMs ?? 0);
+  if (from < lastRoundAt || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
   if (!online.some((time) => time.from <= from && time.until >= until)) return false;
   const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);
   if (offers.length >= enough) return false;
