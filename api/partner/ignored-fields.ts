@@ -41,7 +41,10 @@ interface LostNames {
   removedFrom: string[];
 }
 
-/** Finds the names that `JSON.parse` drops from a body. `text` must be valid JSON. No recursion, because it may be nested deeply. */
+/**
+ * Finds the names that `JSON.parse` drops from a body. `text` must be valid JSON. No recursion, because it may be nested
+ * deeply.
+ */
 export function lostNames(text: string): LostNames {
   const lost: LostNames = { hasRepeated: false, removedFrom: [] };
   /** The names so far in each object or list around the token. */
@@ -65,7 +68,7 @@ export function lostNames(text: string): LostNames {
 
 /** Throws a 400 for the name of an entry that the parser has removed, so that nothing of `metadata` is lost silently. */
 function assertNoNameRemoved(body: string): void {
-  // Every other text of the name has an escape.
+  // Most bodies contain neither the name nor an escape with which it could be written.
   if (!body.includes('__proto__') && !body.includes('\\u')) return;
   if (!lostNames(body).removedFrom.includes('metadata')) return;
   const message = 'metadata must not have an entry named __proto__';

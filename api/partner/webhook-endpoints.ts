@@ -170,10 +170,7 @@ export const deleteWebhookEndpoint: PartnerOperation = {
   route: ({ service, findCaller }) =>
     inSteps(deleteWebhookEndpoint, {
       authenticate: findCaller,
-      validate: (ctx, { keyId, accountId }) => ({
-        endpointId: paramOf(ctx, 'endpointId'),
-        ...{ keyId, accountId },
-      }),
+      validate: (ctx, { keyId, accountId }) => ({ endpointId: paramOf(ctx, 'endpointId'), keyId, accountId }),
       async act(owned, ctx) {
         if (!(await deleteEndpoint(owned))) throw new AppError('endpoint_not_found');
         await finishChange(service, 'endpoint_deleted', owned, clientAddress(ctx, service));

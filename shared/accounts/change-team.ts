@@ -49,9 +49,8 @@ const maxPeople = 100;
 /**
  * Changes the team of an account, once per form. One update, filtered on the number of changes, replaces exactly the
  * team that `decide` has seen; so concurrent changes can never remove or demote the last owner. The team of a suspended
- * account never changes. Then ends the sessions of a removed member and adds the audit entry, which a form that changes
- * nothing does not have. Throws `not_found` for an
- * unknown account, and rethrows the errors of `decide`.
+ * account never changes. Then ends the sessions of a removed member, and adds an audit entry unless the form changed
+ * nothing. Throws `not_found` for an unknown account, and rethrows the errors of `decide`.
  */
 export async function changeTeam(
   { accountId, form, member, from }: TeamActor,

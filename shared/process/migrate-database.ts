@@ -58,7 +58,8 @@ const startLimitMs = 5_000;
 
 /**
  * Creates the missing indexes of the connected database, the mark of the event feed and the check value of these keys.
- * Building an index takes longer the more documents there are. Idempotent, and safe while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
+ * Building an index takes longer the more documents there are. Idempotent, and safe while the service runs. Throws
+ * ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const model of models) await createMissing(model);

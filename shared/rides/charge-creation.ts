@@ -21,9 +21,9 @@ export interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8, or the key's own limit). The count is exact across all processes. While Redis is unavailable, each process
- * counts only its own. If the operator has set a limit for accounts, all keys of an account are also counted together.
- * Requests with the same Idempotency-Key count as one creation, even if concurrent.
+ * Counts a key's creations (contract, section 8, or the key's own limit). The count is exact across all processes. While
+ * Redis is unavailable, each process counts only its own. If the operator has set a limit for accounts, all keys of an
+ * account are also counted together. Requests with the same Idempotency-Key count as one creation, even if concurrent.
  *
  * The returned function throws `rate_limited`. Retry-After is the number of seconds until all exhausted windows have room.
  */

@@ -30,10 +30,11 @@ import {
 } from './undelivered.ts';
 
 /**
- * Resends an event of a ride to the current URL of the ride or key, or to a further endpoint, with its original body, id and number, the header
- * `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the pending one if the event
- * is already being resent. Throws `not_found` for an event that is unknown or of another account, `not_sent_yet` for an
- * event whose attempt for this destination is not finished, `body_erased`, and `no_webhook_url` if there is no address to send it to.
+ * Resends an event of a ride to the current URL of the ride or key, or to a further endpoint, with its original body, id
+ * and number, the header `X-Service-Redelivery` and a new signature. Resolves with the id of the attempt, or of the
+ * pending one if the event is already being resent. Throws `not_found` for an event that is unknown or of another
+ * account, `not_sent_yet` for an event whose attempt for this destination is not finished, `body_erased`, and
+ * `no_webhook_url` if there is no address to send it to.
  *
  * Resends of a ride are sent in the order in which they were requested, whoever requests them.
  *

@@ -9,6 +9,7 @@ import { type Ride, type RideStatus, rideStatuses } from '../../shared/rides/rid
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes, type Filling } from '../support/any-request.ts';
 import { forgetCharges } from '../support/charges.ts';
+import { scaled } from '../support/machine-speed.ts';
 import { malformed } from '../support/malformed.ts';
 import { parseAnswer, type RawAnswer, rawRequest } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';
@@ -153,8 +154,8 @@ describe(`${count.toLocaleString('en')} generated requests`, function () {
 });
 
 /** Without a byte for this time, the client considers the answers complete. */
-const endOfAnswerMs = 700;
-const longestMs = 20_000;
+const endOfAnswerMs = scaled(700);
+const longestMs = scaled(20_000);
 
 /**
  * Resolves with everything that the server sends until it closes. The client half-closes once no more bytes arrive, or
@@ -167,7 +168,7 @@ function exchange(url: string, bytes: Buffer, cutAt?: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const hang = setTimeout(() => {
       socket.destroy();
-      reject(new Error('the connection is open after 20 s'));
+      reject(new Error('the server keeps the connection open'));
     }, longestMs);
     const quiet = setTimeout(() => socket.end(), endOfAnswerMs);
     socket

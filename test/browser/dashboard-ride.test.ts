@@ -145,8 +145,8 @@ describe("a ride's page", () => {
     });
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     await until(async () => tries.length === 4);
-    const [first = 0, second = 0, third = 0, fourth = 0] = tries;
-    expect(fourth - third).to.be.above(2 * (second - first));
+    // After pauses of 1 and 2 s. A slow machine only makes it longer.
+    expect((tries[3] ?? 0) - (tries[2] ?? 0)).to.be.at.least(3_990);
     await until(async () => {
       await page.clock.fastForward(30_000);
       return tries.length === 8;

@@ -84,7 +84,7 @@ function MessageDetail({ message }: { message: ShownMessage }) {
   );
 }
 
-/** An event can be resent after its first attempt, until retention erases its body. */
+/** An event can be resent to a URL after its attempt there, until retention erases its body. */
 const canResend = ({ delivery, body }: RideEvent, endpointId?: string): boolean =>
   (delivery !== undefined || endpointId !== undefined) && Boolean(body);
 

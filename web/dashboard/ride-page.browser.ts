@@ -19,7 +19,7 @@ const showInstead = () => location.reload();
 
 /**
  * Shows the new content, and reports the latest entry of the timeline to screen readers. Tries again until the page was
- * fetched, or a newer version begins to do so.
+ * fetched, or the news of a newer version has arrived.
  */
 async function showChange(): Promise<void> {
   const wanted = version;

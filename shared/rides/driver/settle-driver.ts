@@ -52,7 +52,7 @@ export async function settleDriver(
 
 /**
  * Puts a driver online at a place. Resolves with false for a driver who is on a ride, and is available after it. Throws
- * `unauthorized` for a driver who was suspended in the meantime, and stays offline.
+ * `unauthorized` if the driver was suspended in the meantime; `settleDriver` has then put the driver offline again.
  */
 export async function putOnline(ctx: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await goOnline(driver, place, new Date(ctx.now()));

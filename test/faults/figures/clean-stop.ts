@@ -4,7 +4,7 @@ import { makeFault, takeAway } from '../rounds/arena.ts';
 import { end } from '../rounds/restarts.ts';
 import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
-/** How long a server is away: longer than the processes may need to end. */
+/** The server stays away for this long. The processes must end sooner. */
 const awayMs = 13_000;
 const outages = [
   ['redis', 'killed'],

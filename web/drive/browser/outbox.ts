@@ -115,6 +115,7 @@ export function createOutbox(driverId: string, { onChange, onOtherTab, onDone, o
 
   addEventListener('storage', ({ key, newValue }) => {
     if (key !== storageKey) return;
+    // Not `read()`: the other tab may have sent the action meanwhile.
     onOtherTab(JSON.parse(newValue ?? '[]') as Action[]);
     onChange();
   });
