@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry } from '../../shared/accounts/audit.ts';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { Session } from '../../shared/accounts/session-store.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, Empty, Fact, Section } from '../kit/blocks.tsx';
+import { ButtonLink, Empty, Facts, Section } from '../kit/blocks.tsx';
 import { DeclaredForm } from '../kit/declared-form.tsx';
 import { None, RideLink, Time } from '../kit/facts.tsx';
 import { keyPath } from '../kit/paths.ts';
@@ -82,16 +82,15 @@ export const accountView = (data: AccountData): Document => ({
   title: 'Account',
   children: (
     <>
-      <dl class="card facts">
-        <Fact name="E-mail">{data.account.member.email}</Fact>
-        <Fact name="Account">
-          <a href="/dashboard/team">{data.account.name}</a>
-        </Fact>
-        <Fact name="Your role">{roleTexts[data.account.member.role].name}</Fact>
-        <Fact name="Account since">
-          <Time at={data.account.createdAt} form="date" />
-        </Fact>
-      </dl>
+      <Facts
+        class="card facts"
+        of={[
+          ['E-mail', data.account.member.email],
+          ['Account', <a href="/dashboard/team">{data.account.name}</a>],
+          ['Your role', roleTexts[data.account.member.role].name],
+          ['Account since', <Time at={data.account.createdAt} form="date" />],
+        ]}
+      />
       <Section id="sessions" title="Signed-in browsers">
         <Table labelledBy="sessions" rows={data.sessions} columns={browserColumns(data.currentId)} />
         <div class="row">

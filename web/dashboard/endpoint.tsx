@@ -5,7 +5,7 @@ import { rollEndpointSecret, turnEndpoint, viewEndpointSecret } from '../../shar
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { secretVersion } from '../../shared/keys/replace-secret.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
-import { ButtonLink, Fact, LinkButton, Secret, Section } from '../kit/blocks.tsx';
+import { ButtonLink, Facts, LinkButton, Secret, Section } from '../kit/blocks.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { Id, ModePill, Time } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
@@ -144,27 +144,16 @@ function endpointView({ key, endpoint, canChange, signingSecret, rolled }: Endpo
     ),
     children: (
       <>
-        <dl class="card facts">
-          <Fact name="URL">
-            <code>{url}</code>
-          </Fact>
-          <Fact name="Events">{events.join(', ')}</Fact>
-          <Fact name="State">
-            {disabledAt ? (
-              <>
-                turned off <Time at={disabledAt} />
-              </>
-            ) : (
-              'on'
-            )}
-          </Fact>
-          <Fact name="Endpoint id">
-            <Id id={_id} />
-          </Fact>
-          <Fact name="Added">
-            <Time at={createdAt} />
-          </Fact>
-        </dl>
+        <Facts
+          class="card facts"
+          of={[
+            ['URL', <code>{url}</code>],
+            ['Events', events.join(', ')],
+            ['State', disabledAt ? ['turned off ', <Time at={disabledAt} />] : 'on'],
+            ['Endpoint id', <Id id={_id} />],
+            ['Added', <Time at={createdAt} />],
+          ]}
+        />
         {canChange && (
           <Section id="sending" title="Sending">
             <div class="card row">

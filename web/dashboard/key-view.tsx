@@ -3,7 +3,7 @@ import { type CreationLimit, contractLimit } from '../../shared/keys/api-key.ts'
 import type { EndpointFacts } from '../../shared/keys/endpoints.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, Fact, Secret, Section } from '../kit/blocks.tsx';
+import { ButtonLink, Facts, Secret, Section } from '../kit/blocks.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { Id, ModePill, Time } from '../kit/facts.tsx';
 import { FailingBanner, type FailureStreak, RideCount, TimeOrNever } from '../kit/key-parts.tsx';
@@ -81,35 +81,19 @@ export function keyView(data: KeyData): Document {
 
 function keyCard({ key, ridesCreated }: KeyData) {
   return (
-    <dl class="card facts">
-      <Fact name="Mode">
-        <ModePill mode={key.mode} />
-      </Fact>
-      <Fact name="Key">
-        <code>{key.hint.replace('...', '…')}</code>
-      </Fact>
-      <Fact name="Key id">
-        <Id id={key._id} />
-      </Fact>
-      <Fact name="Created">
-        <Time at={key.createdAt} />
-      </Fact>
-      {key.rotatedAt && (
-        <Fact name="Rotated">
-          <Time at={key.rotatedAt} />
-        </Fact>
-      )}
-      <Fact name="Last used">
-        <TimeOrNever at={key.lastUsedAt} />
-      </Fact>
-      <Fact name="Limit">
-        {limitWords(key.limit ?? contractLimit)}
-        {key.limit && ', set by the operator'}
-      </Fact>
-      <Fact name="Rides created">
-        <RideCount keyId={key._id} count={ridesCreated} />
-      </Fact>
-    </dl>
+    <Facts
+      class="card facts"
+      of={[
+        ['Mode', <ModePill mode={key.mode} />],
+        ['Key', <code>{key.hint.replace('...', '…')}</code>],
+        ['Key id', <Id id={key._id} />],
+        ['Created', <Time at={key.createdAt} />],
+        ['Rotated', key.rotatedAt && <Time at={key.rotatedAt} />],
+        ['Last used', <TimeOrNever at={key.lastUsedAt} />],
+        ['Limit', limitWords(key.limit ?? contractLimit) + (key.limit ? ', set by the operator' : '')],
+        ['Rides created', <RideCount keyId={key._id} count={ridesCreated} />],
+      ]}
+    />
   );
 }
 

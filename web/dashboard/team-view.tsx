@@ -1,7 +1,7 @@
 import { type Invitation, type Member, roles } from '../../shared/accounts/account.ts';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { Document } from '../kit/answer.ts';
-import { Fact, Section } from '../kit/blocks.tsx';
+import { Facts, Section } from '../kit/blocks.tsx';
 import { AskButton, DeclaredForm } from '../kit/declared-form.tsx';
 import { None, Time } from '../kit/facts.tsx';
 import { ChoiceField } from '../kit/forms.tsx';
@@ -35,13 +35,7 @@ export function teamView({ account, seen, now }: TeamData): Document {
           <>
             <Section id="invite" title="Invite a person">
               <DeclaredForm name="invitations" values={{ role: 'desk' }} button="Send invitation" />
-              <dl class="facts">
-                {roles.map((role) => (
-                  <Fact key={role} name={roleTexts[role].name}>
-                    {roleTexts[role].text}
-                  </Fact>
-                ))}
-              </dl>
+              <Facts of={Object.values(roleTexts).map(({ name, text }) => [name, text])} />
             </Section>
             {invitations.length > 0 && (
               <Section id="invitations" title="Invitations">

@@ -5,7 +5,7 @@ import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { stepsOf } from '../../shared/rides/steps.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, Fact } from '../kit/blocks.tsx';
+import { ButtonLink, Facts } from '../kit/blocks.tsx';
 import { moneyText, Time, ZonedTime } from '../kit/facts.tsx';
 import { page } from '../kit/page.tsx';
 import { ridePath } from '../kit/paths.ts';
@@ -68,34 +68,33 @@ function Paid({ account, ride }: ReceiptData) {
   const { passenger, reference, pickup, destination, driver, agreedPrice, fare, distanceKm, mode } = ride;
   const startedAt = startOf(ride);
   const zone = zoneAt(pickup);
+  const placeAt = (place: Ride['pickup'], at?: Date) => (
+    <>
+      {placeText(place)}
+      {at && (
+        <span class="sub">
+          <ZonedTime at={at} zone={zone} />
+        </span>
+      )}
+    </>
+  );
   return (
     <>
       {mode === 'test' && <p class="notice">A test ride: nobody drove, and nothing was paid.</p>}
       <p class="sum">{moneyText(agreedPrice ?? fare)}</p>
-      <dl class="card facts">
-        {passenger?.name && <Fact name="Passenger">{passenger.name}</Fact>}
-        {reference && <Fact name="Reference">{reference}</Fact>}
-        <Fact name="From">
-          {placeText(pickup)}
-          {startedAt && (
-            <span class="sub">
-              <ZonedTime at={startedAt} zone={zone} />
-            </span>
-          )}
-        </Fact>
-        <Fact name="To">
-          {placeText(destination)}
-          <span class="sub">
-            <ZonedTime at={ride.statusAt} zone={zone} />
-          </span>
-        </Fact>
-        <Fact name="Distance">{`${distanceKm.toFixed(1)} km`}</Fact>
-        {driver && <Fact name="Driver">{`${driver.name.trim().split(/\s+/)[0]}, ${driver.vehicle}`}</Fact>}
-        <Fact name="Account">{account.name}</Fact>
-        <Fact name="Ride">
-          <code>{ride._id}</code>
-        </Fact>
-      </dl>
+      <Facts
+        class="card facts"
+        of={[
+          ['Passenger', passenger?.name],
+          ['Reference', reference],
+          ['From', placeAt(pickup, startedAt)],
+          ['To', placeAt(destination, ride.statusAt)],
+          ['Distance', `${distanceKm.toFixed(1)} km`],
+          ['Driver', driver && `${driver.name.trim().split(/\s+/)[0]}, ${driver.vehicle}`],
+          ['Account', account.name],
+          ['Ride', <code>{ride._id}</code>],
+        ]}
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type FailedDelivery, failureReason } from '../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, ShownAttempt } from '../../shared/webhooks/ride-history.ts';
-import { CodeBlock, Fact, Part } from './blocks.tsx';
+import { CodeBlock, type Fact, Facts, Part } from './blocks.tsx';
 import { Id, msText, None, Time } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
 import { attemptPath, endpointPath, ridePath, signatureOfAttemptPath } from './paths.ts';
@@ -18,40 +18,27 @@ export function AttemptDetail({
   /** Buttons, such as the one that resends the event. */
   children?: ComponentChildren;
 }) {
+  const { endpointId, erasedAt } = attempt;
+  const isWaiting = attempt.outcome === 'waiting';
   return (
     <>
-      <Verdict delivery={attempt}>
-        {attempt.outcome === 'waiting' && <WaitingWords dueAt={attempt.dueAt} now={now} />}
-      </Verdict>
+      <Verdict delivery={attempt}>{isWaiting && <WaitingWords dueAt={attempt.dueAt} now={now} />}</Verdict>
       {children}
-      <dl class="facts">
-        {attempt.outcome !== 'waiting' && (
-          <>
-            <Fact name="HTTP status">{attempt.httpStatus ?? <None />}</Fact>
-            <Fact name="Took">{attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}</Fact>
-            {!attempt.erasedAt && (
-              <>
-                <Fact name="URL">{attempt.url ? <code>{attempt.url}</code> : <None />}</Fact>
-                <Fact name="Address called">{attempt.address ? <code>{attempt.address}</code> : <None />}</Fact>
-              </>
-            )}
-          </>
-        )}
-        <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested'}>
-          <Time at={attempt.startedAt ?? attempt.at} />
-        </Fact>
-        {attempt.endpointId && (
-          <Fact name="Endpoint">
-            <Id id={attempt.endpointId} href={endpointPath(attempt.keyId, attempt.endpointId)} />
-          </Fact>
-        )}
-        <Fact name="Attempt">
-          <Id id={attempt._id} href={attemptPath(attempt._id)} />
-        </Fact>
-      </dl>
-      {attempt.erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
+      <Facts
+        of={[
+          ...(isWaiting ? [] : answerFacts(attempt)),
+          ['Address called', !isWaiting && !erasedAt && codeOrNone(attempt.address)],
+          [
+            attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Requested',
+            <Time at={attempt.startedAt ?? attempt.at} />,
+          ],
+          ['Endpoint', endpointId && <Id id={endpointId} href={endpointPath(attempt.keyId, endpointId)} />],
+          ['Attempt', <Id id={attempt._id} href={attemptPath(attempt._id)} />],
+        ]}
+      />
+      {erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
       <Phases attempt={attempt} />
-      {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
+      {!isWaiting && !erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">
           <CodeBlock text={headerLines(attempt.headers)} label="Headers as sent" />
@@ -85,14 +72,7 @@ export function DeliveryDetail({ delivery, children }: { delivery: EventDelivery
       {children}
       {record && (
         <>
-          <dl class="facts">
-            <Fact name="HTTP status">{record.httpStatus ?? <None />}</Fact>
-            <Fact name="Took">{msText(record.durationMs)}</Fact>
-            <Fact name="URL">{record.url ? <code>{record.url}</code> : <None />}</Fact>
-            <Fact name="Sent">
-              <Time at={record.at} />
-            </Fact>
-          </dl>
+          <Facts of={[...answerFacts(record), ['Sent', <Time at={record.at} />]]} />
           <p class="quiet">
             {isFresh
               ? 'Headers, answer and time by phase are shown here in a moment.'
@@ -104,6 +84,16 @@ export function DeliveryDetail({ delivery, children }: { delivery: EventDelivery
     </>
   );
 }
+
+type Sent = Pick<ShownAttempt, 'httpStatus' | 'durationMs' | 'url' | 'erasedAt'>;
+
+const answerFacts = ({ httpStatus, durationMs, url, erasedAt }: Sent): Fact[] => [
+  ['HTTP status', httpStatus ?? <None />],
+  ['Took', durationMs === undefined ? <None /> : msText(durationMs)],
+  ['URL', !erasedAt && codeOrNone(url)],
+];
+
+const codeOrNone = (text?: string) => (text ? <code>{text}</code> : <None />);
 
 /** The reason of a failure and its remedy, one sentence each. */
 function Verdict({ delivery, children }: { delivery: FailedDelivery; children?: ComponentChildren }) {

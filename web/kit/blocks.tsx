@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 
 /** Components that several pages of the dashboard share. */
 
@@ -135,15 +135,22 @@ export function Figure({ label, value, detail }: { label: string; value: Compone
   );
 }
 
-/** One row of a definition list (`dl class="facts"`). */
-export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
+/** A name and its value. Without a value (undefined, null, false or an empty text), the fact is not shown. */
+export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+
+/** Facts as a definition list. */
+export const Facts = ({ of, class: className = 'facts' }: { of: readonly Fact[]; class?: string }) => (
+  <dl class={className}>
+    {of
+      .filter(([, value]) => value || value === 0)
+      .map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+  </dl>
+);
 
 /** The head of a table. The columns in `numbers` are aligned to the right. */
 export function TableHead({

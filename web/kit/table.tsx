@@ -5,7 +5,7 @@ import { TableHead } from './blocks.tsx';
 export interface Column<Row> {
   head: string;
   /** The classes of its cells. `line-1 right` is the place on the card of a phone, `small` the look there (table.css). */
-  at: string;
+  at?: string;
   cell(row: Row): ComponentChildren;
   /** The cards name the column. */
   label?: boolean;
@@ -45,7 +45,10 @@ export function Table<Row extends { id: string } | { _id: string }>({
               <td
                 key={column.head}
                 data-label={column.head}
-                class={[column.number && 'number', column.label && 'labelled', column.at].filter(Boolean).join(' ')}
+                class={
+                  [column.number && 'number', column.label && 'labelled', column.at].filter(Boolean).join(' ') ||
+                  undefined
+                }
               >
                 {column.cell(row)}
               </td>

@@ -8,41 +8,23 @@ type RouteName = `${'GET' | 'POST'} /${string}`;
 /** The signed-in person for whom a page is rendered; null for a page without a session. */
 export const Viewer = createContext<{ account: CurrentAccount; may(route: RouteName): boolean } | null>(null);
 
-/** Shows its children only to roles that may use a route; `otherwise` to all others. */
-export function IfMay({
-  route,
-  otherwise = null,
-  children,
-}: {
-  route: RouteName;
-  otherwise?: ComponentChildren;
-  children: ComponentChildren;
-}) {
-  return <>{useContext(Viewer)?.may(route) ? children : otherwise}</>;
-}
+/** True if the person may use a route. */
+export const useMay = (route: RouteName): boolean => useContext(Viewer)?.may(route) ?? false;
 
-/** A link for roles that may open its page, and its text for all others. */
-export function LinkIfMay({
-  route,
-  href,
-  children,
-  ...more
-}: {
+/** Shows its children only to roles that may use a route. */
+export const IfMay = ({ route, children }: { route: RouteName; children: ComponentChildren }) => (
+  <>{useMay(route) ? children : null}</>
+);
+
+interface LinkProps {
   route: RouteName;
   href: string;
   title?: string;
   class?: string;
   children: ComponentChildren;
-}) {
-  const text = <span {...more}>{children}</span>;
-  const link = (
-    <a href={href} {...more}>
-      {children}
-    </a>
-  );
-  return (
-    <IfMay route={route} otherwise={text}>
-      {link}
-    </IfMay>
-  );
+}
+
+/** A link for roles that may open its page, and its text for all others. */
+export function LinkIfMay({ route, href, ...text }: LinkProps) {
+  return useMay(route) ? <a href={href} {...text} /> : <span {...text} />;
 }

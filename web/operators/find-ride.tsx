@@ -3,10 +3,11 @@ import { AppError, describeError } from '../../shared/base/errors.ts';
 import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, redeliveryWords, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import type { Answer, PublicRequest } from '../kit/answer.ts';
-import { Fact, TableHead } from '../kit/blocks.tsx';
+import { Facts, Section } from '../kit/blocks.tsx';
 import { renderDocument } from '../kit/document.tsx';
 import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../kit/facts.tsx';
 import type { PublicPages } from '../kit/public-pages.ts';
+import { type Column, Table } from '../kit/table.tsx';
 import { jobsOfRide, type RideJob } from './jobs-of-ride.ts';
 import { OperatorsHeader } from './operators-header.tsx';
 import { findRidePath, queueBoardPath } from './queue-board-path.ts';
@@ -112,37 +113,19 @@ function Ride({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
   return (
     <>
       <section class="section card" aria-label="Ride">
-        <dl class="facts">
-          <Fact name="Ride">
-            <Id id={rideId} />
-          </Fact>
-          <Fact name="Status">
-            <StatusPill status={status} /> {cancelledBy && `by ${cancelledBy}`}
-          </Fact>
-          <Fact name="Mode">
-            <ModePill mode={mode} />
-          </Fact>
-          <Fact name="Created">
-            <Time at={createdAt} form="exact" />
-          </Fact>
-          <Fact name="Price">{priceText(ride)}</Fact>
-          <Fact name="Key">
-            <Id id={keyId} />
-          </Fact>
-          <Fact name="Account">
-            <Id id={accountId} />
-          </Fact>
-          {driverId && (
-            <Fact name="Driver">
-              <Id id={driverId} />
-            </Fact>
-          )}
-          {erasedAt && (
-            <Fact name="Erased">
-              <Time at={erasedAt} form="exact" />
-            </Fact>
-          )}
-        </dl>
+        <Facts
+          of={[
+            ['Ride', <Id id={rideId} />],
+            ['Status', [<StatusPill status={status} />, cancelledBy && ` by ${cancelledBy}`]],
+            ['Mode', <ModePill mode={mode} />],
+            ['Created', <Time at={createdAt} form="exact" />],
+            ['Price', priceText(ride)],
+            ['Key', <Id id={keyId} />],
+            ['Account', <Id id={accountId} />],
+            ['Driver', driverId && <Id id={driverId} />],
+            ['Erased', erasedAt && <Time at={erasedAt} form="exact" />],
+          ]}
+        />
       </section>
       <Jobs ride={ride} jobs={jobs} />
       <Timers timers={ride.timers} />
@@ -161,8 +144,7 @@ function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
     [...events, ...redeliveries].some(({ outcome }) => outcome === 'waiting') ||
     messages.some(({ state }) => state === 'waiting');
   return (
-    <section class="section" aria-labelledby="jobs">
-      <h2 id="jobs">Jobs</h2>
+    <Section id="jobs" title="Jobs">
       {!jobs && <p class="notice bad">Redis does not answer, so the jobs are unknown.</p>}
       {jobs?.length === 0 && (
         <p>
@@ -172,78 +154,64 @@ function Jobs({ ride, jobs }: { ride: RideHistory; jobs: FindRideProps['jobs'] }
         </p>
       )}
       {jobs && jobs.length > 0 && (
-        <table class="table cards labelled" aria-labelledby="jobs">
-          <TableHead columns={['Job', 'Queue', 'State', 'Due', 'Process', 'Result']} />
-          <tbody>
-            {jobs.map(({ pool, jobId, step, state, dueAt, processedBy, result }) => (
-              <tr key={`${pool} ${jobId}`}>
-                <td data-label="Job">
-                  <a href={`${queueBoardPath}/queue/${pool}/${encodeURIComponent(jobId)}`}>{step}</a>
-                </td>
-                <td data-label="Queue">{pool}</td>
-                <td data-label="State">{state}</td>
-                <td data-label="Due">
-                  <Time at={dueAt} form="exact" />
-                </td>
-                <td data-label="Process">{processedBy ?? 'none yet'}</td>
-                <td data-label="Result" class="breakable">
-                  {result ?? 'none yet'}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="labelled"
+          labelledBy="jobs"
+          columns={jobColumns}
+          rows={jobs.map((job) => ({ id: `${job.pool} ${job.jobId}`, ...job }))}
+        />
       )}
-    </section>
+    </Section>
   );
 }
+
+const jobColumns: Column<RideJob & { id: string }>[] = [
+  {
+    head: 'Job',
+    cell: ({ pool, jobId, step }) => (
+      <a href={`${queueBoardPath}/queue/${pool}/${encodeURIComponent(jobId)}`}>{step}</a>
+    ),
+  },
+  { head: 'Queue', cell: ({ pool }) => pool },
+  { head: 'State', cell: ({ state }) => state },
+  { head: 'Due', cell: ({ dueAt }) => <Time at={dueAt} form="exact" /> },
+  { head: 'Process', cell: ({ processedBy }) => processedBy ?? 'none yet' },
+  { head: 'Result', at: 'breakable', cell: ({ result }) => result ?? 'none yet' },
+];
 
 function Timers({ timers }: Pick<RideHistory, 'timers'>) {
   if (timers.length === 0) return null;
   return (
-    <section class="section" aria-labelledby="timers">
-      <h2 id="timers">Timers</h2>
-      <dl class="facts">
-        {timers.map(({ name, dueAt }) => (
-          <Fact key={name} name={name}>
-            <Time at={dueAt} form="exact" />
-          </Fact>
-        ))}
-      </dl>
-    </section>
+    <Section id="timers" title="Timers">
+      <Facts of={timers.map(({ name, dueAt }) => [name, <Time at={dueAt} form="exact" />])} />
+    </Section>
   );
 }
 
 /** The ride's events with the result of their attempt, the resends, and the copies for further endpoints. */
 function Events({ ride: { events, redeliveries } }: { ride: RideHistory }) {
-  const rows = [
-    ...events.map((event) => ({ ...event, key: `event-${event.seq}`, what: event.status ?? event.event })),
-    ...redeliveries.map((attempt) => ({ ...attempt, key: attempt.attemptId, what: redeliveryWords(attempt) })),
+  const rows: EventRow[] = [
+    ...events.map((event) => ({ ...event, id: `event-${event.seq}`, what: event.status ?? event.event })),
+    ...redeliveries.map((attempt) => ({ ...attempt, id: attempt.attemptId, what: redeliveryWords(attempt) })),
   ];
   if (rows.length === 0) return null;
   return (
-    <section class="section" aria-labelledby="events">
-      <h2 id="events">Events</h2>
-      <table class="table cards labelled" aria-labelledby="events">
-        <TableHead columns={['Number', 'Event', 'At', 'Delivery', 'Answer']} />
-        <tbody>
-          {rows.map(({ key, seq, what, at, outcome, httpStatus, reason, durationMs }) => (
-            <tr key={key}>
-              <td data-label="Number">{seq}</td>
-              <td data-label="Event">{what}</td>
-              <td data-label="At">
-                <Time at={at} form="exact" />
-              </td>
-              <td data-label="Delivery">
-                <OutcomePill outcome={outcome} />
-              </td>
-              <td data-label="Answer">
-                {[httpStatus, reason, durationMs !== undefined && msText(durationMs)].filter(Boolean).join(' · ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Section id="events" title="Events">
+      <Table class="labelled" labelledBy="events" rows={rows} columns={eventColumns} />
+    </Section>
   );
 }
+
+type EventRow = { id: string; what: string } & (RideHistory['events'] | RideHistory['redeliveries'])[number];
+
+const eventColumns: Column<EventRow>[] = [
+  { head: 'Number', cell: ({ seq }) => seq },
+  { head: 'Event', cell: ({ what }) => what },
+  { head: 'At', cell: ({ at }) => <Time at={at} form="exact" /> },
+  { head: 'Delivery', cell: ({ outcome }) => <OutcomePill outcome={outcome} /> },
+  {
+    head: 'Answer',
+    cell: ({ httpStatus, reason, durationMs }) =>
+      [httpStatus, reason, durationMs !== undefined && msText(durationMs)].filter(Boolean).join(' · '),
+  },
+];
