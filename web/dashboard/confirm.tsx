@@ -3,6 +3,7 @@ import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import { confirmSession, hasRecentCode } from '../../shared/accounts/session.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
+import { ButtonLink } from '../kit/blocks.tsx';
 import { form } from '../kit/form.ts';
 import { ChangeForm } from '../kit/forms.tsx';
 import { page } from '../kit/page.tsx';
@@ -129,9 +130,7 @@ function SendForm({ next, isSecond }: { next: string; isSecond: boolean }) {
         <button class={isSecond ? 'btn second' : 'btn'} type="submit">
           Send code
         </button>
-        <a class="btn second" href={next}>
-          Cancel
-        </a>
+        <ButtonLink to={next}>Cancel</ButtonLink>
       </div>
     </ChangeForm>
   );

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../shared/keys/api-key.ts';
 import type { ListedRide } from '../../shared/rides/list-rides.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, CodeBlock, Empty } from '../kit/blocks.tsx';
+import { ButtonLink, CodeBlock, Empty, Submit } from '../kit/blocks.tsx';
 import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
 import { MapDialog } from '../kit/map-dialog.tsx';
 import { consolePath, keysPath, signaturePath } from '../kit/paths.ts';
@@ -38,9 +38,9 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
       <>
         {keys.length === 0 ? (
           <Empty text="A test ride needs a test key, and this account has no active one.">
-            <a class="btn" href={`${keysPath}/new?mode=test`}>
+            <ButtonLink to={`${keysPath}/new?mode=test`} first>
               Create test key
-            </a>
+            </ButtonLink>
           </Empty>
         ) : (
           <>
@@ -55,9 +55,7 @@ export function startView({ apiUrl, tiles, keys, values, recent, faults = {} }: 
                 </div>
               </div>
               <div class="start-bar">
-                <button class="btn" type="submit">
-                  Start a test ride
-                </button>
+                <Submit>Start a test ride</Submit>
               </div>
               <MapDialog tiles={tiles} />
             </ChangeForm>

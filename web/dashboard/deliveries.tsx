@@ -159,13 +159,13 @@ function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string
   return (
     <Empty text="A delivery appears here as soon as an event is sent to your webhook.">
       {filters.keys.length === 0 ? (
-        <a class="btn" href={`${keysPath}/new`}>
+        <ButtonLink to={`${keysPath}/new`} first>
           Create key
-        </a>
+        </ButtonLink>
       ) : (
-        <a class="btn" href={keysPath}>
+        <ButtonLink to={keysPath} first>
           Set webhook URL
-        </a>
+        </ButtonLink>
       )}
     </Empty>
   );

@@ -8,6 +8,7 @@ import type { Offer, Ride } from '../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../shared/rides/simulation.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { SentRequest } from '../kit/answer.ts';
+import { Submit } from '../kit/blocks.tsx';
 import { moneyText, Time } from '../kit/facts.tsx';
 import { FormId, TextField } from '../kit/forms.tsx';
 import { consoleRidePath } from '../kit/paths.ts';
@@ -91,16 +92,12 @@ export function DriverSteps({ ride }: { ride: Ride }) {
           .filter((step) => possible(step) && (step[0] !== 'open' || waits))
           .map(([name, label]) => (
             <StepForm key={name} ride={ride} step={name}>
-              <button class="btn" type="submit">
-                {label}
-              </button>
+              <Submit>{label}</Submit>
             </StepForm>
           ))}
         {ends.filter(possible).map(([name, label]) => (
           <StepForm key={name} ride={ride} step={name}>
-            <button class="btn second" type="submit">
-              {label}
-            </button>
+            <Submit second>{label}</Submit>
           </StepForm>
         ))}
       </div>
@@ -119,9 +116,7 @@ function OfferForm({ ride }: { ride: Ride }) {
         value={price < 0.01 ? String(price) : price.toFixed(2)}
       />
       <TextField name="etaMinutes" label="Minutes away" inputmode="decimal" value={String(etaMinutes)} />
-      <button class="btn" type="submit">
-        Make an offer
-      </button>
+      <Submit>Make an offer</Submit>
     </StepForm>
   );
 }
@@ -131,10 +126,9 @@ function WithdrawForm({ ride, offer }: { ride: Ride; offer: Offer }) {
   return (
     <StepForm ride={ride} step="withdraw" of={offer.offerId}>
       <input type="hidden" name="offerId" value={offer.offerId} />
-      <button class="btn second" type="submit">
+      <Submit second spoken={` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}>
         Withdraw
-        <span class="spoken">{` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}</span>
-      </button>
+      </Submit>
     </StepForm>
   );
 }

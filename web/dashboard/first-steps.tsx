@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { UsageSummary } from '../../shared/usage/usage-summary.ts';
-import { CodeBlock } from '../kit/blocks.tsx';
+import { ButtonLink, CodeBlock } from '../kit/blocks.tsx';
 import { consolePath, keyPath, keysPath } from '../kit/paths.ts';
 
 /** The facts that decide which steps are done. */
@@ -35,9 +35,9 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       how: (
         <>
           <p class="quiet">Its rides have a simulated driver: they cost nothing, and no real driver is sent.</p>
-          <a class="btn" href={`${keysPath}/new?mode=test`}>
+          <ButtonLink to={`${keysPath}/new?mode=test`} first>
             Create test key
-          </a>
+          </ButtonLink>
         </>
       ),
     },
@@ -50,14 +50,8 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
             Events report each offer and status to your server. No server yet? Watch a ride in the console.
           </p>
           <div class="actions">
-            {newest && (
-              <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
-                Set webhook URL
-              </a>
-            )}
-            <a class="btn second" href="/dashboard/console">
-              Open the console
-            </a>
+            {newest && <ButtonLink to={`${keyPath(newest._id)}#webhook`}>Set webhook URL</ButtonLink>}
+            <ButtonLink to="/dashboard/console">Open the console</ButtonLink>
           </div>
         </>
       ),
@@ -67,9 +61,9 @@ export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): 
       done: usage.ridesCreated > 0,
       how: (
         <>
-          <a class="btn" href={consolePath}>
+          <ButtonLink to={consolePath} first>
             Start a test ride
-          </a>
+          </ButtonLink>
           <p class="quiet">Or from a terminal, with your test key for YOUR_TEST_KEY:</p>
           <CodeBlock label="the request" text={firstRide(publicBaseUrl)} />
         </>

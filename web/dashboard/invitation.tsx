@@ -4,6 +4,7 @@ import { enterAccount } from '../../shared/accounts/session.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { canSendMail } from '../../shared/mail/mail.ts';
 import type { Answer, OfDashboard, Person, PublicRequest } from '../kit/answer.ts';
+import { Submit } from '../kit/blocks.tsx';
 import { outsidePage } from '../kit/document.tsx';
 import { suspended } from '../kit/error-page.tsx';
 import { formIdOf } from '../kit/form-fields.ts';
@@ -88,9 +89,7 @@ function invitationPage({ token, signedInAs, ...found }: InvitationPageProps): s
               Sign out, then open the link again.
             </p>
             <form method="post" action="/dashboard/sign-out" class="form">
-              <button class="btn" type="submit">
-                Sign out
-              </button>
+              <Submit>Sign out</Submit>
             </form>
           </>
         ) : (
@@ -98,9 +97,7 @@ function invitationPage({ token, signedInAs, ...found }: InvitationPageProps): s
             <Joining {...found} />
             {signedInAs === undefined && <p>To sign in, you get a code by mail to {address}.</p>}
             <ChangeForm action={invitationPath(token)} class="form">
-              <button class="btn" type="submit" autofocus>
-                {signedInAs === undefined ? 'Send code' : 'Join'}
-              </button>
+              <Submit autofocus>{signedInAs === undefined ? 'Send code' : 'Join'}</Submit>
             </ChangeForm>
           </>
         )}

@@ -1,6 +1,7 @@
 import type { FoundInvitation } from '../../shared/accounts/invitations.ts';
 import { accountName } from '../../shared/accounts/members.ts';
 import type { Answer } from '../kit/answer.ts';
+import { ButtonLink } from '../kit/blocks.tsx';
 import { outsidePage } from '../kit/document.tsx';
 import { roleTexts } from '../kit/roles.ts';
 
@@ -29,9 +30,7 @@ export function goneInvitation(): Answer {
           ask the person who invited you for a new one.
         </p>
         <p>
-          <a class="btn second" href="/dashboard">
-            Go to the dashboard
-          </a>
+          <ButtonLink to="/dashboard">Go to the dashboard</ButtonLink>
         </p>
       </>
     ),

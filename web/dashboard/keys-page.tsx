@@ -2,7 +2,7 @@ import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../shared/
 import type { KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { ridesByKey } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
-import { Empty } from '../kit/blocks.tsx';
+import { ButtonLink, Empty } from '../kit/blocks.tsx';
 import { ModePill, Time } from '../kit/facts.tsx';
 import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, TimeOrNever } from '../kit/key-parts.tsx';
 import { Pager } from '../kit/lists.tsx';
@@ -62,9 +62,9 @@ export const keys = page('/keys', {
 });
 
 const CreateKey = () => (
-  <a class="btn" href={`${keysPath}/new`}>
+  <ButtonLink to={`${keysPath}/new`} first>
     Create key
-  </a>
+  </ButtonLink>
 );
 
 interface Facts {

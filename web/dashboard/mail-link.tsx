@@ -3,6 +3,7 @@ import { type FoundInvitation, findInvitation } from '../../shared/accounts/invi
 import { confirmSession } from '../../shared/accounts/session.ts';
 import type { Browser } from '../../shared/accounts/sign-in-limits.ts';
 import type { Answer, OfDashboard, Person, PublicRequest } from '../kit/answer.ts';
+import { ButtonLink, Submit } from '../kit/blocks.tsx';
 import { outsidePage } from '../kit/document.tsx';
 import { formIdOf } from '../kit/form-fields.ts';
 import { ChangeForm } from '../kit/forms.tsx';
@@ -90,9 +91,7 @@ function linkPage({ email, link, isSignedIn, joining }: LinkPageProps): string {
         </p>
         {joining && <Joining {...joining} />}
         <ChangeForm action={linkPath(link)} class="form">
-          <button class="btn" type="submit" autofocus>
-            {isSignedIn ? 'Confirm' : 'Sign in'}
-          </button>
+          <Submit autofocus>{isSignedIn ? 'Confirm' : 'Sign in'}</Submit>
         </ChangeForm>
       </>
     ),
@@ -110,9 +109,7 @@ function dead(): Answer {
           browser or on another device, open the link there, or enter the code from the same mail there.
         </p>
         <p>
-          <a class="btn second" href="/dashboard">
-            Go to sign in
-          </a>
+          <ButtonLink to="/dashboard">Go to sign in</ButtonLink>
         </p>
       </>
     ),

@@ -9,7 +9,7 @@ import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { type DeliveryRate, deliveryRate } from '../../shared/webhooks/delivery-rate.ts';
 import { withoutResent } from '../../shared/webhooks/missed-events.ts';
 import type { Document, PageRequest } from '../kit/answer.ts';
-import { Empty, Figure } from '../kit/blocks.tsx';
+import { ButtonLink, Empty, Figure } from '../kit/blocks.tsx';
 import { countText, msText } from '../kit/facts.tsx';
 import { form } from '../kit/form.ts';
 import { FailingBanner, type FailureStreak } from '../kit/key-parts.tsx';
@@ -126,9 +126,9 @@ function overviewView(props: OverviewProps): Document {
         )}
         {!hasRides && !steps && (
           <Empty text="No rides yet. A test ride takes 15 seconds.">
-            <a class="btn" href="/dashboard/console">
+            <ButtonLink to="/dashboard/console" first>
               Start a test ride
-            </a>
+            </ButtonLink>
           </Empty>
         )}
       </>
@@ -216,9 +216,7 @@ function UnderWay({ underWay: { rides, hasOlder }, rowKeys }: OverviewProps) {
         <RidesTable name="moving" rides={rides.slice(0, shownUnderWay)} keys={rowKeys} label="Rides under way" />
       ) : (
         <Empty text="No ride is under way.">
-          <a class="btn second" href="/dashboard/console">
-            Start a test ride
-          </a>
+          <ButtonLink to="/dashboard/console">Start a test ride</ButtonLink>
         </Empty>
       )}
     </section>

@@ -1,4 +1,5 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { ButtonLink } from '../kit/blocks.tsx';
 import { ChangeForm } from '../kit/forms.tsx';
 import { firstPages, roleTexts } from '../kit/roles.ts';
 import { renderInFrame } from './frame.tsx';
@@ -25,9 +26,7 @@ export function refusedPage(account: CurrentAccount): string {
           ))}
         </ul>
         <p>
-          <a class="btn second" href={firstPages[member.role]}>
-            Continue
-          </a>
+          <ButtonLink to={firstPages[member.role]}>Continue</ButtonLink>
         </p>
       </div>
     ),

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
 import type { Offer, Ride } from '../../shared/rides/ride-types.ts';
-import { TableHead } from '../kit/blocks.tsx';
+import { Submit, TableHead } from '../kit/blocks.tsx';
 import { counted, limitsText, moneyText, Time } from '../kit/facts.tsx';
 import { FormId } from '../kit/forms.tsx';
 import { ratingText } from '../kit/ride-words.ts';
@@ -125,10 +125,7 @@ function Choice({ ride, path, offer }: RideAt & { offer: Offer }) {
       {/* Derived, so that an update of the page does not replace the form that a person is sending. */}
       <FormId from={`${ride._id} accept ${offer.offerId}`} />
       <input type="hidden" name="offerId" value={offer.offerId} />
-      <button class="btn" type="submit">
-        Accept
-        <span class="spoken">{` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}</span>
-      </button>
+      <Submit spoken={` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}>Accept</Submit>
     </form>
   );
 }

@@ -4,7 +4,7 @@ import { searchRides } from '../../shared/rides/search-rides.ts';
 import { searchWords, squeezed } from '../../shared/rides/search-terms.ts';
 import { withoutResent } from '../../shared/webhooks/missed-events.ts';
 import type { Document, PageRequest } from '../kit/answer.ts';
-import { Empty } from '../kit/blocks.tsx';
+import { ButtonLink, Empty } from '../kit/blocks.tsx';
 import { counted, statusLabels } from '../kit/facts.tsx';
 import { ChoiceField, FaultSummary } from '../kit/forms.tsx';
 import {
@@ -158,11 +158,7 @@ function NoRides({ filters, after, next, eraseDays }: RidesData) {
   // Every word is on many rides, and none of the newest ones has all of them (search-rides.ts).
   if (next) return <Empty text="None of the newest rides with these words matches. “Older” searches further." />;
   if (after) return <Empty text="No older rides." />;
-  const all = (
-    <a class="btn second" href={ridesPath}>
-      Show all rides
-    </a>
-  );
+  const all = <ButtonLink to={ridesPath}>Show all rides</ButtonLink>;
   if (q) {
     return (
       <Empty
@@ -177,9 +173,9 @@ function NoRides({ filters, after, next, eraseDays }: RidesData) {
     return (
       <Empty text="A ride appears here as soon as one of your keys creates it.">
         <IfMay route="GET /keys/new">
-          <a class="btn" href={`${keysPath}/new`}>
+          <ButtonLink to={`${keysPath}/new`} first>
             Create key
-          </a>
+          </ButtonLink>
         </IfMay>
       </Empty>
     );
@@ -187,9 +183,9 @@ function NoRides({ filters, after, next, eraseDays }: RidesData) {
   return (
     <Empty text="A ride appears here as soon as one of your keys creates it. A test ride takes 15 seconds.">
       <IfMay route="GET /console">
-        <a class="btn" href="/dashboard/console">
+        <ButtonLink to="/dashboard/console" first>
           Start a test ride
-        </a>
+        </ButtonLink>
       </IfMay>
     </Empty>
   );

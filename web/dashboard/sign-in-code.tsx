@@ -10,6 +10,7 @@ import { type Browser, type MailRefusal, reportedWrongCodes } from '../../shared
 import { derivedMailId } from '../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../shared/mail/mail.ts';
 import { type Answer, type PageRequest, retryAfter } from '../kit/answer.ts';
+import { ButtonLink } from '../kit/blocks.tsx';
 import { outsidePage } from '../kit/document.tsx';
 import { waitText } from '../kit/facts.tsx';
 import { ChangeForm, TextField } from '../kit/forms.tsx';
@@ -106,9 +107,7 @@ function limited({ title, text, help, waitMs }: Record<'title' | 'text', string>
           <strong>Try again in {waitText(waitMs)}.</strong>
         </p>
         <p>
-          <a class="btn second" href="/dashboard">
-            Go to sign in
-          </a>
+          <ButtonLink to="/dashboard">Go to sign in</ButtonLink>
         </p>
       </>
     ),

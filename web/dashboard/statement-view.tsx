@@ -1,5 +1,4 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
-import { placeText } from '../../shared/rides/place-text.ts';
 import { dayMs, endOfMonth, startOfMonth } from '../../shared/usage/days.ts';
 import type { LineDetails } from '../../shared/usage/statement-csv.ts';
 import type { StatementPage } from '../../shared/usage/statements.ts';
@@ -10,6 +9,7 @@ import { ButtonLink, Empty } from '../kit/blocks.tsx';
 import { counted, countText, exactText, moneyText, None, RideLink } from '../kit/facts.tsx';
 import { fullDayText, monthText } from '../kit/months.ts';
 import { csvPath, statementPath, usagePath } from '../kit/paths.ts';
+import { Way } from '../kit/rides-table.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
 interface StatementData {
@@ -100,7 +100,7 @@ const lineColumns = (details: LineDetails): (Column<TripLine & { id: string; tri
   details.hasPlaces && {
     head: 'Trip',
     at: 'trip breakable line-2 small',
-    cell: ({ trip }) => (trip ? <Trip {...trip} /> : <None />),
+    cell: ({ trip }) => (trip ? <Way {...trip} /> : <None />),
   },
   {
     head: 'Ended (UTC)',
@@ -129,33 +129,21 @@ const Sum = ({ statement: { trips, cents }, columns }: { statement: StatementPag
   </tr>
 );
 
-function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>) {
-  return (
-    <span>
-      <span class="way-from">{placeText(pickup)}</span>{' '}
-      <span class="way-to">
-        <span class="spoken">to </span>
-        {placeText(destination)}
-      </span>
-    </span>
-  );
-}
-
 function Pager({ month, page, pages }: { month: string; page: number; pages: number }) {
   return (
     <nav class="pager row" aria-label="Pages">
       {page > 1 && (
-        <a class="btn second" href={statementPath(month, page - 1)} rel="prev">
+        <ButtonLink to={statementPath(month, page - 1)} rel="prev">
           Earlier trips
-        </a>
+        </ButtonLink>
       )}
       <span class="quiet">
         Page {countText(page)} of {countText(pages)}
       </span>
       {page < pages && (
-        <a class="btn second" href={statementPath(month, page + 1)} rel="next">
+        <ButtonLink to={statementPath(month, page + 1)} rel="next">
           Later trips
-        </a>
+        </ButtonLink>
       )}
     </nav>
   );

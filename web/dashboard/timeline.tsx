@@ -4,7 +4,8 @@ import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { RecordedOutcome } from '../../shared/webhooks/attempts.ts';
 import { failureReason } from '../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, HistoryEntry } from '../../shared/webhooks/ride-history.ts';
-import { actorWords, KindTag, moneyText, msText, OutcomePill, Time } from '../kit/facts.tsx';
+import { Section } from '../kit/blocks.tsx';
+import { actorWords, KindTag, moneyText, msText, OutcomePill, Pill, Time } from '../kit/facts.tsx';
 import { messageKindWords, messageStateWords, messageTone, personWords } from '../kit/message-words.ts';
 
 const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
@@ -87,28 +88,24 @@ export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
       deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
   );
 
-/**
- * The ride's timeline: a link for each entry, below it a link for each attempt of its event, and below the chosen entry
- * its details. On wide screens the details are beside the list.
- */
-export function Timeline({
-  path,
-  entries,
-  chosen,
-  children,
-}: {
+interface TimelineProps {
   /** The path of the ride's page. */
   path: string;
   entries: readonly HistoryEntry[];
   chosen: ChosenEntry;
   /** The details of the chosen entry. */
   children: ComponentChildren;
-}) {
+}
+
+/**
+ * The ride's timeline: a link for each entry, below it a link for each attempt of its event, and below the chosen entry
+ * its details. On wide screens the details are beside the list.
+ */
+export function Timeline({ path, entries, chosen, children }: TimelineProps) {
   const chosenId = (chosen.delivery ?? chosen.entry).id;
   let day = '';
   return (
-    <section class="section" id="timeline-part" aria-labelledby="timeline">
-      <h2 id="timeline">Timeline</h2>
+    <Section id="timeline" title="Timeline" part="timeline-part">
       <ol class="timeline">
         {entries.map((entry) => {
           const isNewDay = dayOf(entry.at) !== day;
@@ -127,7 +124,7 @@ export function Timeline({
           );
         })}
       </ol>
-    </section>
+    </Section>
   );
 }
 
@@ -178,13 +175,9 @@ function Entry({ path, entry, chosenId, isNewDay }: EntryProps) {
 }
 
 /** The outcome of a text message. */
-export function MessagePill({ state }: { state: MessageState }) {
-  return (
-    <span class="pill" data-status={messageTone[state]}>
-      {messageStateWords[state]}
-    </span>
-  );
-}
+export const MessagePill = ({ state }: { state: MessageState }) => (
+  <Pill status={messageTone[state]}>{messageStateWords[state]}</Pill>
+);
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 

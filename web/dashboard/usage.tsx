@@ -3,7 +3,7 @@ import { monthOf } from '../../shared/usage/days.ts';
 import { type MonthTotal, monthTotals } from '../../shared/usage/statements.ts';
 import { type KeyUsage, summaryOf, type Usage, usageOf } from '../../shared/usage/usage-summary.ts';
 import type { Document } from '../kit/answer.ts';
-import { Empty, Figure } from '../kit/blocks.tsx';
+import { ButtonLink, Empty, Figure } from '../kit/blocks.tsx';
 import { counted, countText, ModePill, moneyText } from '../kit/facts.tsx';
 import { revokedText } from '../kit/key-parts.tsx';
 import { chosenMonth, monthsSince, monthText, periodOf } from '../kit/months.ts';
@@ -138,9 +138,9 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
         }
       >
         <IfMay route="GET /console">
-          <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
+          <ButtonLink to={hasKeys ? '/dashboard/console' : `${keysPath}/new`} first>
             {hasKeys ? 'Start a test ride' : 'Create key'}
-          </a>
+          </ButtonLink>
         </IfMay>
       </Empty>
     </section>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type FailedDelivery, failureReason } from '../../shared/webhooks/failure-reasons.ts';
 import type { EventDelivery, ShownAttempt } from '../../shared/webhooks/ride-history.ts';
-import { CodeBlock, type Fact, Facts, Part } from './blocks.tsx';
+import { CodeBlock, type Fact, Facts, Part, Submit } from './blocks.tsx';
 import { Id, msText, None, Time } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
 import { attemptPath, endpointPath, ridePath, signatureOfAttemptPath } from './paths.ts';
@@ -184,9 +184,7 @@ export function Resend({ rideId, seq, endpointId }: { rideId: string; seq: numbe
   return (
     <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="resend">
       {endpointId && <input type="hidden" name="endpointId" value={endpointId} />}
-      <button class="btn second" type="submit">
-        Resend
-      </button>
+      <Submit second>Resend</Submit>
       <span class="hint">
         Sends the body again to the current URL, newly signed, with{' '}
         <code class="nowrap">X-Service-Redelivery: true</code>.

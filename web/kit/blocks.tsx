@@ -13,59 +13,76 @@ export function LinkButton({ to, danger, children }: { to: string; danger?: bool
   );
 }
 
-/** The button of a form. `about` is the id of a text that describes it. */
-export function Submit({
-  second,
-  danger,
-  about,
-  children,
-}: {
+export interface SubmitProps {
   second?: boolean;
   danger?: boolean;
+  /** The id of a text that describes the button. */
   about?: string;
+  /** A text after that of the button, for screen readers. */
+  spoken?: string;
+  autofocus?: boolean;
   children: ComponentChildren;
-}) {
+}
+
+/** The button of a form. */
+export function Submit({ second, danger, about, spoken, autofocus, children }: SubmitProps) {
   const kind = danger ? 'btn danger' : second ? 'btn second' : 'btn';
   return (
-    <button class={kind} type="submit" aria-describedby={about}>
+    <button class={kind} type="submit" aria-describedby={about} autofocus={autofocus}>
       {children}
+      {spoken && <span class="spoken">{spoken}</span>}
     </button>
   );
 }
 
+interface ButtonLinkProps {
+  to: string;
+  /** The most likely next step on the page. */
+  first?: boolean;
+  rel?: 'next' | 'prev';
+  autofocus?: boolean;
+  children: ComponentChildren;
+}
+
 /** A link that looks like a button. */
-export const ButtonLink = ({ to, children }: { to: string; children: ComponentChildren }) => (
-  <a class="btn second" href={to}>
-    {children}
-  </a>
+export const ButtonLink = ({ to, first, ...link }: ButtonLinkProps) => (
+  <a class={first ? 'btn' : 'btn second'} href={to} {...link} />
 );
 
-/** The head of a page: its title, a text and actions. */
-export function PageHead({
-  title,
-  children,
-  actions,
-}: {
+interface PageHeadProps {
   title: ComponentChildren;
   children?: ComponentChildren;
   actions?: ComponentChildren;
-}) {
-  return (
-    <div class="page-head">
-      <div>
-        <h1>{title}</h1>
-        {children}
-      </div>
-      {actions && <div class="actions">{actions}</div>}
+}
+
+/** The head of a page: its title, a text and actions. */
+export const PageHead = ({ title, children, actions }: PageHeadProps) => (
+  <div class="page-head">
+    <div>
+      <h1>{title}</h1>
+      {children}
     </div>
-  );
+    {actions && <div class="actions">{actions}</div>}
+  </div>
+);
+
+interface SectionProps {
+  /** The id of the heading. */
+  id: string;
+  title: string;
+  /** The id of the section, for a link or a script. */
+  part?: string;
+  /** A link beside the heading. */
+  link?: ComponentChildren;
+  children: ComponentChildren;
 }
 
 /** A section of a page, with its heading. */
-export function Section({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
+export function Section({ id, title, part, link, children }: SectionProps) {
+  const heading = <h2 id={id}>{title}</h2>;
   return (
-    <section class="section" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+    <section class="section" id={part} aria-labelledby={id}>
+      {link ? <div class="apart">{[heading, link]}</div> : heading}
       {children}
     </section>
   );
@@ -80,37 +97,24 @@ export function CopyButton({ text, what, class: className = 'copy' }: { text: st
   );
 }
 
-/** A block of code with a button that copies the text `copied`. */
-export function CodeBlock({
-  text,
-  copied = text,
-  label,
-  folded,
-}: {
+interface CodeBlockProps {
   text: string;
   copied?: string;
   label: string;
-  folded?: boolean;
-}) {
-  const block = (
-    <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard. */}
-      <section tabIndex={0} aria-label={label}>
-        <pre>
-          <code>{text}</code>
-        </pre>
-      </section>
-      <CopyButton text={copied} what={label} />
-    </div>
-  );
-  if (!folded) return block;
-  return (
-    <details>
-      <summary>{label}</summary>
-      {block}
-    </details>
-  );
 }
+
+/** A block of code with a button that copies the text `copied`. */
+export const CodeBlock = ({ text, copied = text, label }: CodeBlockProps) => (
+  <div class="code">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard. */}
+    <section tabIndex={0} aria-label={label}>
+      <pre>
+        <code>{text}</code>
+      </pre>
+    </section>
+    <CopyButton text={copied} what={label} />
+  </div>
+);
 
 /** The text of an empty list, with one action. */
 export function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
@@ -152,26 +156,23 @@ export const Facts = ({ of, class: className = 'facts' }: { of: readonly Fact[];
   </dl>
 );
 
-/** The head of a table. The columns in `numbers` are aligned to the right. */
-export function TableHead({
-  columns,
-  numbers = [],
-}: {
+interface TableHeadProps {
   columns: readonly ComponentChildren[];
   numbers?: readonly ComponentChildren[];
-}) {
-  return (
-    <thead>
-      <tr>
-        {columns.map((column) => (
-          <th key={column} scope="col" class={numbers.includes(column) ? 'number' : undefined}>
-            {column}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
 }
+
+/** The head of a table. The columns in `numbers` are aligned to the right. */
+export const TableHead = ({ columns, numbers = [] }: TableHeadProps) => (
+  <thead>
+    <tr>
+      {columns.map((column) => (
+        <th key={column} scope="col" class={numbers.includes(column) ? 'number' : undefined}>
+          {column}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
 
 /** A section of a page of details, with its heading. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
@@ -183,27 +184,21 @@ export function Part({ title, children }: { title: string; children: ComponentCh
   );
 }
 
-/**
- * A secret in plain text. Browsers keep pages for the Back button, so a script removes the secret when the person
- * leaves the page. The Back button then leads to the address `leave`.
- */
-export function Secret({
-  text,
-  what,
-  testId,
-  leave,
-  focused,
-}: {
+interface SecretProps {
   text: string;
   what: string;
   testId: string;
   leave: string;
   focused?: boolean;
-}) {
-  return (
-    <div class="secret row" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
-      <code data-testid={testId}>{text}</code>
-      <CopyButton text={text} what={what} class="btn second" />
-    </div>
-  );
 }
+
+/**
+ * A secret in plain text. Browsers keep pages for the Back button, so a script removes the secret when the person
+ * leaves the page. The Back button then leads to the address `leave`.
+ */
+export const Secret = ({ text, what, testId, leave, focused }: SecretProps) => (
+  <div class="secret row" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
+    <code data-testid={testId}>{text}</code>
+    <CopyButton text={text} what={what} class="btn second" />
+  </div>
+);

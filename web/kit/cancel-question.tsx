@@ -1,5 +1,6 @@
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Document } from './answer.ts';
+import { ButtonLink } from './blocks.tsx';
 import { StatusPill } from './facts.tsx';
 import { ChangeForm } from './forms.tsx';
 import { rideName, TripText } from './ride-parts.tsx';
@@ -36,9 +37,9 @@ export const cancelQuestion = (ride: Ride, { action, back, effect }: CancelPlace
           Cancel ride
         </button>
         {/* It has the focus first, so that a second Enter cancels nothing. */}
-        <a class="btn second" href={back} autofocus>
+        <ButtonLink to={back} autofocus>
           Keep the ride
-        </a>
+        </ButtonLink>
       </ChangeForm>
     </>
   ),

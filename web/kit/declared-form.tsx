@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ShownRequest } from './answer.ts';
-import { ButtonLink, Submit } from './blocks.tsx';
+import { ButtonLink, Submit, type SubmitProps } from './blocks.tsx';
 import type { Again, Confirmation, Form } from './form.ts';
 import { ChangeForm } from './forms.tsx';
 
@@ -20,20 +20,14 @@ export const Shown = createContext<{
   pathOf(name: string): string;
 } | null>(null);
 
-interface ButtonProps {
+interface ButtonProps extends Partial<SubmitProps> {
   /** The name of the form in the declaration of its page. */
   name: string;
   /** The parameters of its route that the page does not have. */
   params?: Record<string, string>;
+  /** The text of the button. */
   button?: string;
-  /** A text after that of the button, for screen readers. */
-  spoken?: string;
-  second?: boolean;
-  danger?: boolean;
-  /** The id of a text that describes the button. */
-  about?: string;
   class?: string;
-  children?: ComponentChildren;
 }
 
 function useForm({ name, params = {} }: ButtonProps) {
@@ -44,13 +38,7 @@ function useForm({ name, params = {} }: ButtonProps) {
   return { ...shown, declared, address };
 }
 
-const Button = ({ button, spoken, ...look }: ButtonProps) =>
-  button && (
-    <Submit {...look}>
-      {button}
-      {spoken && <span class="spoken">{spoken}</span>}
-    </Submit>
-  );
+const Button = ({ button, ...look }: ButtonProps) => button && <Submit {...look}>{button}</Submit>;
 
 /**
  * A form of the page: its declared fields, `children` and its button. `values` are the values of fields before anybody
@@ -116,14 +104,8 @@ export function Notice({ bad, children }: { bad?: boolean; children: ComponentCh
 }
 
 /** The question before a change. */
-export function Confirm({
-  effects,
-  hidden = {},
-  button,
-  keep,
-  action,
-  back,
-}: Confirmation & Record<'action' | 'back', string>) {
+export function Confirm(props: Confirmation & Record<'action' | 'back', string>) {
+  const { effects, hidden = {}, button, keep, action, back } = props;
   return (
     <>
       <ul class="effects">

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { Mode, SentEvent } from '../../shared/base/terms.ts';
 import type { Actor, AutoAccept, CancelReason, DeliveryOutcome, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
@@ -113,13 +114,20 @@ export const statusLabels: Record<RideStatus, string> = {
   cancelled: 'cancelled',
 };
 
-export function StatusPill({ status }: { status: RideStatus }) {
-  return (
-    <span class="pill" data-status={status}>
-      {statusLabels[status]}
-    </span>
-  );
+interface PillProps {
+  /** Decides the colour and the shape (status.css). */
+  status: RideStatus | DeliveryOutcome | 'waiting';
+  children: ComponentChildren;
 }
+
+/** A status as a word with a shape. */
+export const Pill = ({ status, children }: PillProps) => (
+  <span class="pill" data-status={status}>
+    {children}
+  </span>
+);
+
+export const StatusPill = ({ status }: { status: RideStatus }) => <Pill status={status}>{statusLabels[status]}</Pill>;
 
 /** The name of an event with the status that it reports: `ride.status: arrived`. */
 export const eventText = ({ event, rideStatus }: { event: SentEvent; rideStatus?: RideStatus }): string =>
@@ -134,17 +142,11 @@ export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
   waiting: 'waiting',
 };
 
-export function OutcomePill({ outcome }: { outcome: DeliveryOutcome | 'waiting' }) {
-  return (
-    <span class="pill" data-status={outcome}>
-      {outcomeLabels[outcome]}
-    </span>
-  );
-}
+export const OutcomePill = ({ outcome }: { outcome: DeliveryOutcome | 'waiting' }) => (
+  <Pill status={outcome}>{outcomeLabels[outcome]}</Pill>
+);
 
-export function ModePill({ mode }: { mode: Mode }) {
-  return <span class={`mode ${mode}`}>{mode}</span>;
-}
+export const ModePill = ({ mode }: { mode: Mode }) => <span class={`mode ${mode}`}>{mode}</span>;
 
 /** Marks a test event, a resend, and an attempt for a further endpoint. */
 export function KindTag({ attempt: { kind, endpointId } }: { attempt: Pick<AttemptRecord, 'kind' | 'endpointId'> }) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useContext } from 'preact/hooks';
 import { sha256 } from '../../shared/base/ids.ts';
 import { accountField, formIdField } from './form-fields.ts';
@@ -8,25 +8,20 @@ import { Viewer } from './viewer.tsx';
 /** The faults of a form by the name of the field. Each says what to do. */
 export type Faults = Record<string, string>;
 
-/** A form that changes something. The first click disables its button; sending the form again has no further effect. */
-export function ChangeForm({
-  action,
-  class: className,
-  inNewTab,
-  children,
-}: {
+interface ChangeFormProps {
   action: string;
   class?: string;
   inNewTab?: boolean;
   children: ComponentChildren;
-}) {
-  return (
-    <form method="post" action={action} class={className} target={inNewTab ? '_blank' : undefined} data-once noValidate>
-      <FormId />
-      {children}
-    </form>
-  );
 }
+
+/** A form that changes something. The first click disables its button; sending the form again has no further effect. */
+export const ChangeForm = ({ inNewTab, children, ...form }: ChangeFormProps) => (
+  <form method="post" {...form} target={inNewTab ? '_blank' : undefined} data-once noValidate>
+    <FormId />
+    {children}
+  </form>
+);
 
 /**
  * The hidden fields with the form id and with the account of the page. The form id is random, derived from the text
@@ -78,17 +73,17 @@ interface FieldProps {
   faults?: Faults;
 }
 
-/** The attributes that make a screen reader read the hint and the fault together with the field. */
-const described = ({ name, hint, about, faults }: FieldProps) => ({
-  id: name,
-  name,
-  'aria-describedby':
-    [hint && `${name}-hint`, about, faults?.[name] && `${name}-fault`].filter(Boolean).join(' ') || undefined,
-  'aria-invalid': faults?.[name] ? ('true' as const) : undefined,
-});
+interface LabelledProps extends FieldProps {
+  /** The field, with the attributes that make a screen reader read the hint and the fault together with it. */
+  children(field: FieldAttributes): ComponentChildren;
+}
 
-function Labelled({ children, ...props }: FieldProps & { children: ComponentChildren }) {
-  const { name, label, hint, faults } = props;
+type FieldAttributes = Pick<HTMLAttributes, 'id' | 'aria-describedby' | 'aria-invalid'> & { name: string };
+
+/** A field with its label, its hint and its fault. */
+export function Labelled({ name, label, hint, about, faults, children }: LabelledProps) {
+  const fault = faults?.[name];
+  const texts = [hint && `${name}-hint`, about, fault && `${name}-fault`].filter(Boolean).join(' ');
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -97,29 +92,22 @@ function Labelled({ children, ...props }: FieldProps & { children: ComponentChil
           {hint}
         </p>
       )}
-      {faults?.[name] && (
+      {fault && (
         <p class="fault" id={`${name}-fault`}>
-          {faults[name]}
+          {fault}
         </p>
       )}
-      {children}
+      {children({
+        id: name,
+        name,
+        'aria-describedby': texts || undefined,
+        'aria-invalid': fault ? 'true' : undefined,
+      })}
     </div>
   );
 }
 
-/** A text field of one line. */
-export function TextField({
-  value,
-  type = 'text',
-  autocomplete = 'off',
-  inputmode,
-  maxLength,
-  placeholder,
-  mono,
-  autofocus,
-  list,
-  ...field
-}: FieldProps & {
+interface TextFieldProps extends FieldProps {
   value?: string;
   type?: 'text' | 'tel' | 'email' | 'url' | 'number' | 'date' | 'month' | 'datetime-local';
   autocomplete?: string;
@@ -131,50 +119,60 @@ export function TextField({
   autofocus?: boolean;
   /** The id of a `datalist` with suggestions. */
   list?: string;
-}) {
+}
+
+/** A text field of one line. */
+export function TextField({
+  name,
+  label,
+  hint,
+  about,
+  faults,
+  mono,
+  type = 'text',
+  value = '',
+  ...more
+}: TextFieldProps) {
   return (
-    <Labelled {...field}>
-      <input
-        {...described(field)}
-        class={mono ? 'mono' : undefined}
-        type={type as 'text'}
-        value={value ?? ''}
-        autocomplete={autocomplete}
-        inputMode={inputmode}
-        maxLength={maxLength}
-        placeholder={placeholder}
-        autofocus={autofocus}
-        list={list}
-        spellcheck={false}
-      />
+    <Labelled {...{ name, label, hint, about, faults }}>
+      {(field) => (
+        <input
+          {...field}
+          autocomplete="off"
+          {...more}
+          type={type as 'text'}
+          value={value}
+          class={mono ? 'mono' : undefined}
+          spellcheck={false}
+        />
+      )}
     </Labelled>
   );
 }
 
 /** A text field of several lines. */
-export function TextArea({ value, rows, ...field }: FieldProps & { value?: string; rows: number }) {
-  return (
-    <Labelled {...field}>
-      <textarea {...described(field)} value={value ?? ''} rows={rows} autocomplete="off" spellcheck={false} />
-    </Labelled>
-  );
+export const TextArea = ({ value = '', rows, ...field }: FieldProps & { value?: string; rows: number }) => (
+  <Labelled {...field}>
+    {(attributes) => <textarea {...attributes} value={value} rows={rows} autocomplete="off" spellcheck={false} />}
+  </Labelled>
+);
+
+interface ChoiceFieldProps extends FieldProps {
+  value?: string;
+  options: readonly (readonly [value: string, label: string])[];
 }
 
 /** A select field. */
-export function ChoiceField({
-  value,
-  options,
-  ...field
-}: FieldProps & { value?: string; options: readonly (readonly [value: string, label: string])[] }) {
-  return (
-    <Labelled {...field}>
-      <select {...described(field)} value={value}>
+export const ChoiceField = ({ value, options, ...field }: ChoiceFieldProps) => (
+  <Labelled {...field}>
+    {(attributes) => (
+      <select {...attributes} value={value}>
         {options.map(([option, label]) => (
           <option key={option} value={option} selected={option === value}>
             {label}
           </option>
         ))}
       </select>
-    </Labelled>
-  );
-}
+    )}
+  </Labelled>
+);

@@ -3,7 +3,7 @@ import { maxCountedKeys } from '../../shared/keys/list-keys.ts';
 import { isKeyName, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
 import { fault } from './declared-fields.tsx';
-import { countText, Time } from './facts.tsx';
+import { countText, Pill, Time } from './facts.tsx';
 import { failedDeliveriesPath, keyPath, ridesOfKeyPath } from './paths.ts';
 
 export const revokedText = (count: number): string =>
@@ -24,25 +24,17 @@ export interface FailureStreak {
   reason?: FailureCode;
 }
 
-export function FailingPill() {
-  return (
-    <span class="pill" data-status="failed">
-      deliveries fail
-    </span>
-  );
-}
+export const FailingPill = () => <Pill status="failed">deliveries fail</Pill>;
 
-/** Warns that the deliveries of a key fail. */
-export function FailingBanner({
-  name,
-  keyId,
-  failing,
-}: {
+interface FailingKey {
   keyId: string;
   /** The key's name, on other pages than the key's own. */
   name?: string;
   failing: FailureStreak;
-}) {
+}
+
+/** Warns that the deliveries of a key fail. */
+export function FailingBanner({ name, keyId, failing }: FailingKey) {
   const [reason, remedy] = failing.reason ? failureReasons[failing.reason] : [];
   return (
     <section class="notice bad" aria-label="Failing deliveries">

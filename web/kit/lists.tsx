@@ -3,6 +3,7 @@ import { zoneOf } from '../../shared/base/place-zone.ts';
 import { keysAmong, listActiveKeys, listRevokedKeys } from '../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../shared/keys/manage-keys.ts';
 import type { PageRequest } from './answer.ts';
+import { ButtonLink, Submit } from './blocks.tsx';
 import { ChoiceField, type Faults, TextField } from './forms.tsx';
 import { ridesPath } from './paths.ts';
 import { startOfDay } from './zone.ts';
@@ -185,15 +186,11 @@ export function Pager({
   if (!after && !last) return null;
   return (
     <nav class="pager actions" aria-label="Pages">
-      {after && (
-        <a class="btn second" href={addressOf(path, values)}>
-          Newest
-        </a>
-      )}
+      {after && <ButtonLink to={addressOf(path, values)}>Newest</ButtonLink>}
       {last && (
-        <a class="btn second" href={addressOf(path, values, { after: last })} rel="next">
+        <ButtonLink to={addressOf(path, values, { after: last })} rel="next">
           Older
-        </a>
+        </ButtonLink>
       )}
     </nav>
   );
@@ -242,9 +239,7 @@ export function SearchInput({
         autocomplete="off"
         spellcheck={false}
       />
-      <button class="btn second" type="submit">
-        {button}
-      </button>
+      <Submit second>{button}</Submit>
       {fault && (
         <p class="fault" id={`${name}-fault`}>
           {fault}

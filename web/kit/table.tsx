@@ -14,16 +14,8 @@ export interface Column<Row> {
   spoken?: boolean;
 }
 
-/** A table with a row for each of `rows`, and on a phone with a card. A text labels it, or the heading `labelledBy`. */
-export function Table<Row extends { id: string } | { _id: string }>({
-  label,
-  labelledBy,
-  columns,
-  rows,
-  class: className = '',
-  idOf,
-  foot,
-}: {
+interface TableProps<Row> {
+  /** The label; or `labelledBy`, the id of a heading. */
   label?: string;
   labelledBy?: string;
   columns: readonly (Column<Row> | false)[];
@@ -32,7 +24,11 @@ export function Table<Row extends { id: string } | { _id: string }>({
   /** The id of a row's element, with which a script updates the row in its place (patch.ts). */
   idOf?(row: Row): string;
   foot?: ComponentChildren;
-}) {
+}
+
+/** A table with a row for each of `rows`, and on a phone with a card. */
+export function Table<Row extends { id: string } | { _id: string }>(props: TableProps<Row>) {
+  const { label, labelledBy, columns, rows, class: className = '', idOf, foot } = props;
   const shown = columns.filter((column) => column !== false);
   const heads = shown.map(({ head, spoken }) => (spoken ? <span class="spoken">{head}</span> : head));
   return (

@@ -3,7 +3,7 @@ import { AppError, describeError } from '../../shared/base/errors.ts';
 import { timersWithJob } from '../../shared/rides/ride-jobs.ts';
 import { type RideHistory, redeliveryWords, rideHistory } from '../../shared/webhooks/ride-history.ts';
 import type { Answer, PublicRequest } from '../kit/answer.ts';
-import { Facts, Section } from '../kit/blocks.tsx';
+import { Facts, Section, Submit } from '../kit/blocks.tsx';
 import { renderDocument } from '../kit/document.tsx';
 import { Id, ModePill, moneyText, msText, OutcomePill, StatusPill, Time } from '../kit/facts.tsx';
 import type { PublicPages } from '../kit/public-pages.ts';
@@ -89,9 +89,7 @@ const findRidePage = ({ id, ride, jobs }: FindRideProps): string =>
                 autofocus={!ride}
                 spellcheck={false}
               />
-              <button class="btn" type="submit">
-                Find
-              </button>
+              <Submit>Find</Submit>
               {ride === null && (
                 <p class="fault" id="id-fault" role="alert">
                   No ride has this id. Check that the id is complete; rides are deleted after their retention time.

@@ -2,6 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { withoutInvisible } from '../../shared/base/pasted.ts';
 import type { Answer, PageCookie, PublicRequest } from '../kit/answer.ts';
+import { Submit } from '../kit/blocks.tsx';
 import { Mark, renderDocument } from '../kit/document.tsx';
 import { pageError } from '../kit/error-page.tsx';
 import type { PublicPages } from '../kit/public-pages.ts';
@@ -101,9 +102,7 @@ const signInPage = (fault?: string): string =>
               aria-invalid={fault !== undefined || undefined}
             />
           </div>
-          <button class="btn" type="submit">
-            Show the queues
-          </button>
+          <Submit>Show the queues</Submit>
         </form>
       </main>
     ),
