@@ -183,28 +183,20 @@ describe("the drivers' gateway", () => {
     const writeLastReport = (driverId: string, report: Report, secondsAgo = 2) =>
       writeReports(new Map([[driverId, report]]), new Date(api.ctx.now() - secondsAgo * 1_000));
 
-    for (const [title, byMs] of [
-      ['equal to', 0],
-      ['before', -1],
+    for (const [byMs, changes] of [
+      [-1, false],
+      [0, false],
+      [1, true],
     ] as const) {
-      it(`a report with \`at\` ${title} the last one does not change the position`, async () => {
+      it(`a report with \`at\` ${byMs} ms after the last one ${changes ? 'changes' : 'does not change'} the position`, async () => {
         const { driverId, get, put } = await newGatewayDriver(api);
-        const last = somewhere();
+        const [last, next] = [somewhere(), somewhere()];
         const at = api.ctx.now() - 10_000;
         await writeLastReport(driverId, { ...last, at: new Date(at) });
-        expect((await put('/me/position', { ...somewhere(), at: at + byMs })).status).to.equal(204);
-        expect((await get('/me')).body.position).to.include({ ...last, at });
+        expect((await put('/me/position', { ...next, at: at + byMs })).status).to.equal(204);
+        expect((await get('/me')).body.position).to.include(changes ? { ...next, at: at + byMs } : { ...last, at });
       });
     }
-
-    it('a report with `at` 1 ms after the last one changes the position', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      const at = api.ctx.now() - 10_000;
-      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-      const newer = somewhere();
-      await put('/me/position', { ...newer, at: at + 1 });
-      expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
-    });
 
     it('/me shows an `at` in the future as the current time', async () => {
       const { get, put } = await newGatewayDriver(api);
@@ -307,41 +299,8 @@ describe("the drivers' gateway", () => {
     });
   });
 
-  const place = { lat: 1, lng: 2 };
-  /** Invalid bodies, each with the field that its error names. */
-  const badPlaces: [unknown, string][] = [
-    [{ lat: 1 }, 'lng'],
-    [{ lat: '1', lng: 2 }, 'lat'],
-    [{ lat: 90.1, lng: 2 }, 'lat'],
-    [{ lat: 1, lng: -180.1 }, 'lng'],
-  ];
-  const badPositions: [unknown, string][] = [
-    ...badPlaces,
-    [{ ...place, heading: 361 }, 'heading'],
-    [{ ...place, at: -1 }, 'at'],
-    [{ ...place, at: '2026-01-01' }, 'at'],
-  ];
-  for (const [method, path, bodies] of [
-    ['post', '/me/online', badPlaces],
-    ['put', '/me/position', badPositions],
-  ] as const) {
-    for (const [body, field] of bodies) {
-      it(`${method.toUpperCase()} ${path} answers 400 and names ${field} for ${JSON.stringify(body)}`, async () => {
-        const answer = await (await newGatewayDriver(api))[method](path, body);
-        expect(answer.status).to.equal(400);
-        expect(answer.body.error).to.match(new RegExp(`^${field}\\b`));
-      });
-    }
-    it(`${method.toUpperCase()} ${path} answers 400 without a JSON object`, async () => {
-      const driver = await newGatewayDriver(api);
-      for (const text of ['', '{', '[]', '"x"', 'null']) {
-        expect((await driver[method](path, text)).status, text).to.equal(400);
-      }
-    });
-  }
-
   it("the drivers' gateway ignores unknown fields", async () => {
     const { post } = await newGatewayDriver(api);
-    expect((await post('/me/online', { ...place, available: false, $set: { x: 1 } })).status).to.equal(200);
+    expect((await post('/me/online', { ...somewhere(), available: false, $set: { x: 1 } })).status).to.equal(200);
   });
 });
