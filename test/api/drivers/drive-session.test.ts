@@ -189,17 +189,6 @@ describe("a session on the driver's page", () => {
       expect(await isSignedIn(other)).to.equal(true);
       expect(await readPosition(driverId)).to.include({ isOnline: false });
     });
-
-    it('a session ends 30 days after its last use', async () => {
-      const { browser } = await signedIn();
-      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
-      for (const day of [29, 58]) {
-        api.ctx.now = () => startMs + day * dayMs;
-        expect(await isSignedIn(browser)).to.equal(true);
-      }
-      api.ctx.now = () => startMs + 89 * dayMs;
-      expect(await isSignedIn(browser)).to.equal(false);
-    });
   });
 
   it('changes from a page of another site are refused', async () => {

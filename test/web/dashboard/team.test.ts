@@ -7,7 +7,6 @@ import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
-import { storedRide } from '../../support/stored-rides.ts';
 import { memberOf, storedAccount, visitorAs } from '../../support/team.ts';
 
 const hourMs = 3_600_000;
@@ -202,25 +201,6 @@ describe('the dashboard: team', () => {
   }
 
   describe('changes', () => {
-    const memberId = async (email: string) =>
-      (await storedAccount(accountId())).members?.find((member) => member.email === email)?.id ?? '';
-
-    it('an owner sets the number behind "I need help" on the live maps, and removes it', async () => {
-      const path = '/dashboard/team/support-phone';
-      const { rideId } = await visitor.rideIn('arrived');
-      const { trackToken } = await storedRide(rideId);
-      const map = async () => (await fetch(`${api.url}/track/${trackToken}`)).text();
-      expect((await visitor.post(path, { phone: '+1 202' })).html).to.include('Enter a phone number with +');
-      expect(await map()).not.to.include('I need help');
-      expect((await visitor.post(path, { phone: '+1 (202) 555-0143' })).status).to.equal(303);
-      expect(await map()).to.include('href="tel:+12025550143"');
-      expect((await visitor.get('/dashboard/account')).html).to.include('changed the phone number for help');
-      const desk = await memberOf(api, accountId(), 'desk');
-      expect((await desk.post(path, { phone: '' })).status).to.equal(403);
-      await visitor.post(path, { phone: '' });
-      expect(await map()).not.to.include('I need help');
-    });
-
     it('a new role applies from the next request', async () => {
       const desk = await memberOf(api, accountId(), 'desk');
       const path = `/dashboard/team/members/${desk.account.member.id}/role`;
@@ -307,16 +287,6 @@ describe('the dashboard: team', () => {
       expect(await members()).to.include({ [desk.account.member.email]: 'desk' });
       await visitor.post(`/dashboard/team/members/${id}/remove`);
       expect(Object.keys(await members())).to.deep.equal([visitor.account.email]);
-    });
-
-    it('the page of a member who is no owner has no changes except "Leave"', async () => {
-      const desk = await memberOf(api, accountId(), 'desk');
-      const { html } = await desk.get('/dashboard/team');
-      expect(html).to.include(visitor.account.email).and.include('Leave this account');
-      expect(html).not.to.match(/Remove|Send invitation|Save name|Hand over/);
-      const { html: own } = await visitor.get('/dashboard/team');
-      expect(own).to.include('Remove<').and.include('Send invitation').and.include('Save name');
-      expect(await memberId(visitor.account.email)).not.to.equal('');
     });
   });
 });

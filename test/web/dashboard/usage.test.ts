@@ -7,6 +7,7 @@ import { linesPerPart, statementParts } from '../../../shared/usage/statement-pa
 import { shortId } from '../../../web/kit/facts.tsx';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
+import { textOf } from '../../support/pages.ts';
 import { useTestApi } from '../../support/service.ts';
 import { at, newKey, ridesAt, sumThrough, tripsAt } from '../../support/usage.ts';
 
@@ -20,16 +21,6 @@ describe('the usage pages', () => {
 
   const keyOf = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
     newKey({ accountId: account._id, name, mode });
-  /** The text of a page, without its markup. */
-  const textOf = (html: string) =>
-    html
-      .replace(/^.*<main[^>]*>/s, '')
-      .replace(/<\/(p|td|th|dt|dd|h1|h2|li|a|span|title)>/g, ' ')
-      .replace(/<[^>]+>/g, '')
-      .replaceAll('&quot;', '"')
-      .replaceAll('&lt;', '<')
-      .replaceAll('&amp;', '&')
-      .replace(/\s+/g, ' ');
   const csvOf = async (visitor: Visitor, month: string) =>
     (await visitor.get(`/dashboard/usage/${month}/statement.csv`)).html.split('\r\n');
 
