@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { exists, findAmong } from '../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { messages } from '../messages/message-row.ts';
 import { eraseMessages } from '../messages/stored-messages.ts';
@@ -98,13 +99,7 @@ const erasure = [
  * are erased first, so that a ride counts as erased only when all of it is. Idempotent. Resolves with the number of erased rides.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
-  if (rideIds.length === 0) return 0;
-  const found = await rides
-    .find<Pick<Ride, '_id' | 'keyId' | 'idempotency'>>(
-      { _id: { $in: [...rideIds] }, ...erasable },
-      { projection: { keyId: 1, 'idempotency.key': 1 }, batchSize: rideIds.length + 1 },
-    )
-    .toArray();
+  const found = await findAmong(rides, rideIds, { keyId: 1, 'idempotency.key': 1 }, erasable);
   const ended = found.map(({ _id }) => _id);
   if (ended.length === 0) return 0;
   await eraseAttempts({ rideId: { $in: ended } });
@@ -149,12 +144,10 @@ export async function eraseRide(rideId: string): Promise<string> {
   const ride = await rides.findOne<Erasable>({ _id: rideId }, { projection, ...timeLimit() });
   if (!ride) throw new AppError('ride_not_found');
   const isPending = { rideId, dueAt: { $exists: true } };
-  const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
-  const waiting = await messages.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
   const refusal =
     refusalOf(ride) ??
-    (pending && 'An event of the ride is being resent') ??
-    (waiting && 'A message about the ride has not been sent yet');
+    ((await exists(attempts, isPending)) ? 'An event of the ride is being resent' : null) ??
+    ((await exists(messages, isPending)) ? 'A message about the ride has not been sent yet' : null);
   // An earlier call may have crashed before it erased the last attempts.
   if (ride.erasedAt) {
     await eraseAttempts({ rideId });

@@ -1,3 +1,4 @@
+import { findAmong } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
@@ -10,17 +11,8 @@ export async function tripFacts(
   rideIds: readonly string[],
   { accountId }: { accountId: string },
 ): Promise<Map<string, TripFacts>> {
-  if (rideIds.length === 0) return new Map();
-  const found = await rides
-    .find<TripFacts & Pick<Ride, '_id'>>(
-      { _id: { $in: [...rideIds] }, accountId, erasedAt: { $exists: false } },
-      {
-        projection: { reference: 1, pickup: 1, destination: 1 },
-        hint: { _id: 1 },
-        batchSize: rideIds.length + 1,
-        ...committedReads(),
-      },
-    )
-    .toArray();
+  const fields = { reference: 1, pickup: 1, destination: 1 };
+  const filter = { accountId, erasedAt: { $exists: false } };
+  const found = await findAmong(rides, rideIds, fields, filter, committedReads());
   return new Map(found.map(({ _id, ...facts }) => [_id, facts]));
 }

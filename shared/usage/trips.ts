@@ -1,4 +1,5 @@
 import { centsOf } from '../base/cents.ts';
+import { findAll } from '../base/mongo/collection.ts';
 import { committedReads, timeLimit } from '../base/mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
@@ -53,21 +54,15 @@ interface TripRange extends TimeSpan {
 
 /** The completed live trips of an account in a range, ordered by their ends. One query, only from the index. */
 export async function findTrips(accountId: string, { from, to, skip = 0, limit }: TripRange): Promise<TripLine[]> {
-  const found = await rides
-    .find<TripEntry>(
-      { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } },
-      {
-        projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
-        sort: { statusAt: 1, _id: 1 },
-        hint: tripIndex,
-        skip,
-        limit,
-        // Requests the whole page in one reply, because the second batch of a cursor could have up to 16 MB.
-        batchSize: limit,
-        ...committedReads(),
-      },
-    )
-    .toArray();
+  const filter = { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } };
+  const found = await findAll<Ride, TripEntry>(rides, filter, {
+    projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
+    sort: { statusAt: 1, _id: 1 },
+    hint: tripIndex,
+    skip,
+    limit,
+    ...committedReads(),
+  });
   return found.map(lineOf);
 }
 

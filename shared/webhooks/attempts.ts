@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
-import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAll, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode, SentEvent } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
@@ -187,9 +187,7 @@ const findOfRide = <Found extends object>(
   { accountId }: AccountOwner,
   options: { projection: object; limit: number },
 ): Promise<Found[]> =>
-  attempts
-    .find<Found>({ ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() })
-    .toArray();
+  findAll(attempts, { ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() });
 
 /** All attempts of a ride: of its events, and redeliveries. */
 export const attemptsOfRide = (rideId: string, owner: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>[]> =>

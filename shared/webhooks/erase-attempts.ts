@@ -1,4 +1,5 @@
 import type mongoose from 'mongoose';
+import { findAmong } from '../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
@@ -23,10 +24,6 @@ export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>
  * no attempt is missed in any order of the writes.
  */
 export async function eraseAttemptsOfErased(rideIds: readonly string[]): Promise<void> {
-  const unique = [...new Set(rideIds)];
-  if (unique.length === 0) return;
-  const isErased = { _id: { $in: unique }, erasedAt: { $exists: true } };
-  const options = { projection: { _id: 1 }, batchSize: unique.length + 1, ...timeLimit() };
-  const erased = await rides.find(isErased, options).toArray();
+  const erased = await findAmong(rides, rideIds, { _id: 1 }, { erasedAt: { $exists: true } });
   if (erased.length > 0) await eraseAttempts({ rideId: { $in: erased.map(({ _id }) => _id) } });
 }

@@ -1,5 +1,6 @@
 import type mongoose from 'mongoose';
 import { batch } from '../../base/mongo/batch.ts';
+import { findAll, findAmong } from '../../base/mongo/collection.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
 import { type Eta, etaOf } from '../arrival.ts';
@@ -63,8 +64,8 @@ function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mong
 
 /** Reads the rides that concern each of these drivers, in one query, in their majority-committed state. */
 async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
-  const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
-  const found = await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray();
+  const options = { ...committedReads(), projection: shownFields };
+  const found = await findAll<Ride, RideOfDriver>(rides, ridesFilter(driverIds, nowMs), options);
   return withEtas(ofEach(driverIds, found), nowMs);
 }
 
@@ -149,12 +150,8 @@ function inOrder({ requests, ride }: DriverRides = { requests: [], ride: null })
 /** The moving rides of these drivers: driver id -> ride id. Drivers without one are missing. */
 export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<string, string>> {
   if (driverIds.length === 0) return new Map();
-  const found = await rides
-    .find<Pick<RideOfDriver, '_id' | 'driver'>>(
-      { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } },
-      { projection: { 'driver.driverId': 1 }, batchSize: 1_000 },
-    )
-    .toArray();
+  const moving = { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } } as const;
+  const found = await findAll(rides, moving, { projection: { 'driver.driverId': 1 } });
   return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
 }
 
@@ -162,12 +159,11 @@ export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<s
 export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   const [moving, open] = await Promise.all([
     movingRidesOf([driverId]),
-    rides
-      .find<Pick<Ride, '_id' | 'offers'>>(
-        { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
-        { ...timeLimit(), projection: { offers: 1 }, batchSize: 1_000 },
-      )
-      .toArray(),
+    findAll(
+      rides,
+      { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
+      { ...timeLimit(), projection: { offers: 1 } },
+    ),
   ]);
   const offered = open.flatMap(({ _id: rideId, offers }) => {
     const offer = offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
@@ -178,12 +174,7 @@ export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
 
 /** The given rides that are still open for offers. */
 export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
-  if (rideIds.length === 0) return new Set();
-  const found = await rides
-    .find(
-      { _id: { $in: [...rideIds] }, status: 'bidding', biddingEndsAt: { $gt: now } },
-      { projection: { _id: 1 }, batchSize: 1_000 },
-    )
-    .toArray();
+  const isOpen = { status: 'bidding', biddingEndsAt: { $gt: now } } as const;
+  const found = await findAmong(rides, rideIds, { _id: 1 }, isOpen);
   return new Set(found.map(({ _id }) => _id));
 }

@@ -1,4 +1,5 @@
 import { centsOf } from '../../base/cents.ts';
+import { findAll } from '../../base/mongo/collection.ts';
 import { committedReads } from '../../base/mongo/durability.ts';
 import { completedTrips, driverTripIndex, rides } from '../ride.ts';
 import type { Ride } from '../ride-types.ts';
@@ -24,16 +25,14 @@ export async function tripsOfDriver(
 }
 
 const newestTrips = (driverId: string, span: { statusAt?: { $gte: Date } }, limit: number): Promise<DriverTrip[]> =>
-  rides
-    .find<DriverTrip>(
-      { 'driver.driverId': driverId, ...completedTrips, ...span },
-      {
-        projection: { statusAt: 1, agreedPrice: 1, distanceKm: 1 },
-        sort: { statusAt: -1 },
-        hint: driverTripIndex,
-        limit,
-        batchSize: limit,
-        ...committedReads(),
-      },
-    )
-    .toArray();
+  findAll<Ride, DriverTrip>(
+    rides,
+    { 'driver.driverId': driverId, ...completedTrips, ...span },
+    {
+      projection: { statusAt: 1, agreedPrice: 1, distanceKm: 1 },
+      sort: { statusAt: -1 },
+      hint: driverTripIndex,
+      limit,
+      ...committedReads(),
+    },
+  );

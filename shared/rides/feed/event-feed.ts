@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { findAll } from '../../base/mongo/collection.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { feedIndex, rides } from '../ride.ts';
@@ -65,23 +66,21 @@ async function readPage(keyId: string, after: FeedCursor | null, limit: number, 
   // Two more than the limit: one because the ride of `from` is found again, and one to detect a next page.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
-  const found = await rides
-    .find<Pick<Ride, '_id' | 'events'>>(
-      { keyId, seq: { $gt: 0 } },
-      {
-        ...timeLimit(),
-        // The index orders the rides by their first event at or after `from`.
-        hint: feedIndex,
-        min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
-        max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
-        projection: {
-          events: { $filter: { input: '$events', cond: { $gte: ['$$this.at', new Date(from.at)] } } },
-        },
-        limit: most,
-        batchSize: most + 1,
+  const found = await findAll<Ride, Pick<Ride, '_id' | 'events'>>(
+    rides,
+    { keyId, seq: { $gt: 0 } },
+    {
+      ...timeLimit(),
+      // The index orders the rides by their first event at or after `from`.
+      hint: feedIndex,
+      min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
+      max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
+      projection: {
+        events: { $filter: { input: '$events', cond: { $gte: ['$$this.at', new Date(from.at)] } } },
       },
-    )
-    .toArray();
+      limit: most,
+    },
+  );
   const firsts = found.map((ride) => cursorsFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
   // The end of this read: the rides that it has not found have no event before this cursor.
