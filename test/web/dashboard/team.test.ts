@@ -213,6 +213,8 @@ describe('the dashboard: team', () => {
   it('a removed member is signed out with the next request, and cannot sign in to the account again', async () => {
     const desk = await memberOf(api, accountId(), 'desk');
     const { id, email } = desk.account.member;
+    const { html } = await visitor.get('/dashboard/team');
+    expect(html).to.include('Remove<').and.include('Send invitation').and.include('Save name');
     expect((await visitor.get(`/dashboard/team/members/${id}/remove`)).html).to.include('Remove this member?');
     expect((await desk.get('/dashboard/rides')).status).to.equal(200);
     expect((await visitor.post(`/dashboard/team/members/${id}/remove`)).status).to.equal(303);
