@@ -33,7 +33,7 @@ export const maxEndpoints = 5;
 const endpointSchema = recordSchema();
 // Unique, so that concurrent requests cannot exceed the limit.
 endpointSchema.index({ keyId: 1, place: 1 }, { unique: true });
-// Finds the ciphertexts of a SECRETS_KEY (stored-secrets.ts).
+// Finds the ciphertexts of a SECRETS_KEY (secret-stores.ts).
 endpointSchema.index({ signingSecret: 1 });
 export const EndpointModel = mongoose.model<Endpoint>('Endpoint', endpointSchema, 'endpoints');
 export const endpoints = collection<Endpoint>(EndpointModel);

@@ -1,8 +1,13 @@
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { findAll } from '../base/mongo/collection.ts';
-import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
+import {
+  ciphertextOf,
+  encryptedWithOlderKeys,
+  type SecretStore,
+  type StoredSecret,
+  secretStores,
+} from './secret-stores.ts';
 import { rekeyCheck } from './secrets-check.ts';
-import { ciphertextOf, encryptedWithOlderKeys } from './stored-secrets.ts';
 
 interface RekeyResult {
   /** The number of secrets that were re-encrypted. */

@@ -1,5 +1,6 @@
+import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
-import { exists, findAmong } from '../base/mongo/collection.ts';
+import { collection, exists, findAmong, recordSchema } from '../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { messages } from '../messages/message-row.ts';
 import { eraseMessages } from '../messages/stored-messages.ts';
@@ -8,8 +9,7 @@ import { erasedFields } from '../rides/fields.ts';
 import { erasable, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
-import { attempts } from '../webhooks/attempts.ts';
-import { eraseAttempts } from '../webhooks/erase-attempts.ts';
+import { attempts, eraseAttempts } from '../webhooks/attempts.ts';
 
 const rounded = (place: string) => ({
   lat: { $round: [`$${place}.lat`, 2] },
@@ -164,4 +164,28 @@ function refusalOf({ status, unsettled, erasedAt, messagesOwed = [], withdrawals
   if (messagesOwed.length > 0) return 'A message about the ride has not been sent yet';
   // Negative on a held ride (ride.ts).
   return unsettled !== 0 || withdrawalsOwed.length > 0 ? 'An event of the ride has not been sent yet' : null;
+}
+
+/** The progress of the erasure of attempts. The collection has one document. */
+interface RetentionProgress {
+  _id: 'retention';
+  /** The attempts up to this id are erased. */
+  attemptsThrough?: string;
+}
+
+const progressSchema = recordSchema();
+
+export const RetentionProgressModel = mongoose.model('RetentionProgress', progressSchema, 'retention_progress');
+const progress = collection<RetentionProgress>(RetentionProgressModel);
+
+const retention = { _id: 'retention' } as const;
+
+/** The id of the last erased attempt, after which erasing continues; initially an empty text. */
+export async function erasedThrough(): Promise<string> {
+  return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
+}
+
+/** Records that the attempts up to this id are erased. Losing the record only repeats an erasure, without harm. */
+export async function noteErased(attemptsThrough: string): Promise<void> {
+  await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
 }

@@ -19,11 +19,11 @@ import {
   waitingUntil,
 } from './attempts.ts';
 import { listAttempts } from './list-attempts.ts';
-import { idOf } from './missed-events.ts';
 import {
   type EarlierRequests,
   type EventOfRide,
   findUndelivered,
+  idOf,
   nothingRequested,
   type RideWithEvents,
   rideFields,

@@ -8,8 +8,7 @@ import { newTrace, type Trace, traceFields, waitUntilDrained } from '../../share
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueNextRedeliveries, laneOf, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
-import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
+import { type AttemptRecord, attempts, eraseAttemptsOfErased } from '../../shared/webhooks/attempts.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { type AttemptReport, attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';

@@ -1,4 +1,5 @@
 import type mongoose from 'mongoose';
+import { centsOf } from '../../base/cents.ts';
 import { batch } from '../../base/mongo/batch.ts';
 import { findAll, findAmong } from '../../base/mongo/collection.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
@@ -6,7 +7,7 @@ import { type Commitment, type DriverRecord, drivers, isActive } from '../../dri
 import { type Eta, etaOf } from '../arrival.ts';
 import { fieldsIn, projectionOf } from '../fields.ts';
 import { withReportedPosition } from '../read-ride.ts';
-import { rides } from '../ride.ts';
+import { completedTrips, driverTripIndex, rides } from '../ride.ts';
 import { movingStatuses, type Offer, type Ride } from '../ride-types.ts';
 
 const shownFields = {
@@ -178,3 +179,36 @@ export async function openRidesOf(rideIds: readonly string[], now: Date): Promis
   const found = await findAmong(rides, rideIds, { _id: 1 }, isOpen);
   return new Set(found.map(({ _id }) => _id));
 }
+
+/** A completed trip of a driver. */
+type DriverTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice' | 'distanceKm'>;
+
+/** More trips than a driver can complete in a week. */
+const mostTrips = 1_000;
+
+/**
+ * Reads a driver's completed trips since a time: their number, the sum of their prices in USD, each rounded to cents as on
+ * the partner's statement, and the last trip, which may have ended earlier.
+ */
+export async function tripsOfDriver(
+  driverId: string,
+  since: Date,
+): Promise<{ trips: number; earned: number; last: DriverTrip | null }> {
+  const found = await newestTrips(driverId, { statusAt: { $gte: since } }, mostTrips);
+  const [last = null] = found.length > 0 ? found : await newestTrips(driverId, {}, 1);
+  const cents = found.reduce((sum, { agreedPrice = 0 }) => sum + centsOf(agreedPrice), 0);
+  return { trips: found.length, earned: cents / 100, last };
+}
+
+const newestTrips = (driverId: string, span: { statusAt?: { $gte: Date } }, limit: number): Promise<DriverTrip[]> =>
+  findAll<Ride, DriverTrip>(
+    rides,
+    { 'driver.driverId': driverId, ...completedTrips, ...span },
+    {
+      projection: { statusAt: 1, agreedPrice: 1, distanceKm: 1 },
+      sort: { statusAt: -1 },
+      hint: driverTripIndex,
+      limit,
+      ...committedReads(),
+    },
+  );

@@ -3,7 +3,7 @@ import type { Mode } from '../../../shared/base/terms.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
+import { linesPerPart, statementParts } from '../../../shared/usage/trip-sums.ts';
 import { shortId } from '../../../web/kit/facts.tsx';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
