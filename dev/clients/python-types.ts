@@ -8,15 +8,11 @@ import {
   nameOf,
   receivedTypesOf,
 } from './client-operations.ts';
+import { type ClientField, type ClientType, clientTypes } from './client-types.ts';
 
 /** The types of the Python client, and a class with a method for each operation, for Python 3.9 and later. Pure. */
 export function pythonTypes(document: OpenApiDocument): string {
-  const types = new PythonTypes();
-  for (const [name, schema] of Object.entries(document.components.schemas)) types.define(name, schema);
-  const methods = clientOperations(document).flatMap((operation) => [
-    methodOf(operation, types),
-    ...pagesOf(operation, types),
-  ]);
+  const methods = clientOperations(document).flatMap((operation) => [methodOf(operation), ...pagesOf(operation)]);
   return `"""\`npm run clients:types\` writes this file from the OpenAPI document."""
 
 from __future__ import annotations
@@ -30,9 +26,7 @@ ${errorCodesOf(document)
   .map((code) => `    "${code}",`)
   .join('\n')}
 ]
-
-${types.definitions.join('\n\n\n')}
-
+${clientTypes(document).flatMap(definitionsOf).join('\n')}
 
 RideEvent = Union[${eventTypesOf(document).join(', ')}]
 ReceivedEvent = Union[${receivedTypesOf(document).join(', ')}]
@@ -49,93 +43,66 @@ class Operations:
         self,
         method: str,
         path: str,
+        try_seconds: Optional[float],
         *,
         query: Mapping[str, Any] = {},
         headers: Mapping[str, Optional[str]] = {},
         body: Any = None,
-        try_seconds: Optional[float] = None,
     ) -> Any:
         raise NotImplementedError
 
 ${methods.join('\n\n')}
-`;
+
+
+def _quote(value: Any) -> str:
+    return quote(str(value), safe="")
+`.replace(/\n{4,}/g, '\n\n\n');
 }
 
-interface Field {
-  field: string;
-  type: string;
-  about?: string;
-}
-
-/** Collects the definitions of types. An object inside another one gets a name of its own. */
-class PythonTypes {
-  readonly definitions: string[] = [];
-
-  define(name: string, schema: JsonSchema): void {
-    if (schema.type !== 'object' || !schema.properties) {
-      this.definitions.push(`${name} = ${this.typeOf(schema, name)}`);
-      return;
-    }
-    const { properties, required = [], description } = schema;
-    const isRequired = (field: string) => required.includes(field);
-    const fields = Object.entries(properties).map(([field, inside]) => ({
-      field,
-      type: this.typeOf(inside, name + field.replace(/^\w/, (letter) => letter.toUpperCase())),
-      about: inside.description,
-    }));
-    const always = fields.filter(({ field }) => isRequired(field));
-    const sometimes = fields.filter(({ field }) => !isRequired(field));
-    if (fields.some(({ field }) => keywords.has(field))) {
-      this.#withKeywords(name, always, sometimes, description);
-      return;
-    }
-    // NotRequired needs Python 3.11, so the optional fields are in a class of their own.
-    if (always.length > 0 && sometimes.length > 0) this.#class(`_${name}`, 'TypedDict', always);
-    if (sometimes.length === 0) this.#class(name, 'TypedDict', always, description);
-    else this.#class(name, `${always.length > 0 ? `_${name}` : 'TypedDict'}, total=False`, sometimes, description);
-  }
-
-  /** A class cannot have a field that is named like a keyword. */
-  #withKeywords(name: string, always: Field[], sometimes: Field[], about?: string): void {
-    const parts = [
-      { part: `_${name}`, fields: always, total: '' },
-      { part: `_${name}Optional`, fields: sometimes, total: ', total=False' },
+/** The definition of a type. NotRequired needs Python 3.11, so the optional fields are in a class of their own. */
+function definitionsOf({ name, schema, base = 'TypedDict', fields }: ClientType): string[] {
+  if (!fields) return [`${name} = ${typeOf(schema)}`];
+  const always = fields.filter(({ isRequired }) => isRequired);
+  const sometimes = fields.filter(({ isRequired }) => !isRequired);
+  const { description } = schema;
+  if (fields.some(({ field }) => keywords.has(field))) {
+    return [
+      `\n${dictionary(`_${name}`, always)}`,
+      dictionary(`_${name}Optional`, sometimes, ', total=False'),
+      classText(name, `_${name}, _${name}Optional`, [], description ?? `${name}.`),
     ];
-    for (const { part, fields, total } of parts) {
-      const entries = fields.map(({ field, type }) => `"${field}": ${literal(type)}`);
-      this.definitions.push(`${part} = TypedDict("${part}", {${entries.join(', ')}}${total})`);
-    }
-    this.#class(name, parts.map(({ part }) => part).join(', '), [], about ?? `${name}.`);
   }
+  if (sometimes.length === 0) return [classText(name, base, always, description)];
+  if (always.length === 0) return [classText(name, `${base}, total=False`, sometimes, description)];
+  return [classText(`_${name}`, base, always), classText(name, `_${name}, total=False`, sometimes, description)];
+}
 
-  #class(name: string, base: string, fields: Field[], about?: string): void {
-    const rows = fields.map(({ field, type, about: text }) =>
-      [`    ${field}: ${type}`, ...(text ? [`    ${docstring(text)}`] : [])].join('\n'),
-    );
-    this.definitions.push(
-      [`class ${name}(${base}):`, ...(about ? [`    ${docstring(about)}`, ''] : []), ...rows].join('\n'),
-    );
-  }
+/** A class cannot have a field that is named like a keyword, but this can. */
+function dictionary(name: string, fields: readonly ClientField[], total = ''): string {
+  const entries = fields.map(({ field, schema }) => `"${field}": ${literal(typeOf(schema))}`);
+  return `${name} = TypedDict("${name}", {${entries.join(', ')}}${total})`;
+}
 
-  /** The type of a schema. `name` is that of a new class, if the schema is an object. */
-  typeOf(schema: JsonSchema, name: string): string {
-    const { $ref, const: only, enum: members, anyOf, type, items, properties, additionalProperties } = schema;
-    if ($ref) return nameOf(schema);
-    if (only !== undefined) return `Literal[${literal(only)}]`;
-    if (members) return `Literal[${members.map(literal).join(', ')}]`;
-    if (anyOf) return union(anyOf.map((one) => this.typeOf(one, name)));
-    if (Array.isArray(type)) return union(type.map((one) => this.typeOf({ ...schema, type: one }, name)));
-    switch (type) {
-      case 'array':
-        return `List[${this.typeOf(items ?? {}, `${name}Item`)}]`;
-      case 'object':
-        if (!properties) return `Dict[str, ${this.typeOf(additionalProperties ?? {}, `${name}Value`)}]`;
-        this.define(name, schema);
-        return name;
-      default:
-        return primitives[type as string] ?? 'Any';
-    }
-  }
+/** A class is between two empty lines. Other definitions have a line each. */
+function classText(name: string, base: string, fields: readonly ClientField[], about?: string): string {
+  const rows = fields.flatMap(({ field, schema }) => [
+    `    ${field}: ${typeOf(schema)}`,
+    ...(schema.description ? [`    ${docstring(schema.description)}`] : []),
+  ]);
+  const lines = [`class ${name}(${base}):`, ...(about ? [`    ${docstring(about)}`, ''] : []), ...rows];
+  return `\n\n${lines.join('\n')}\n\n`;
+}
+
+function typeOf(schema: JsonSchema): string {
+  const { $ref, const: only, enum: members, anyOf, type, items, additionalProperties } = schema;
+  if ($ref) return nameOf(schema);
+  if (only !== undefined) return `Literal[${literal(only)}]`;
+  if (members) return `Literal[${members.map(literal).join(', ')}]`;
+  if (anyOf) return union(anyOf.map(typeOf));
+  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one })));
+  if (type === 'array') return `List[${typeOf(items ?? {})}]`;
+  if (type === 'object') return `Dict[str, ${typeOf(additionalProperties ?? {})}]`;
+  return primitives[type as string] ?? 'Any';
 }
 
 const primitives: Readonly<Record<string, string>> = {
@@ -146,7 +113,7 @@ const primitives: Readonly<Record<string, string>> = {
   null: 'None',
 };
 
-function methodOf(operation: ClientOperation, types: PythonTypes): string {
+function methodOf(operation: ClientOperation): string {
   const { id, summary, method, path, inPath, body, options, answer } = operation;
   const parts = (place: string) =>
     options
@@ -156,31 +123,29 @@ function methodOf(operation: ClientOperation, types: PythonTypes): string {
           ? `"${name}": ${variable(option)} or str(uuid.uuid4())`
           : `"${name}": ${variable(option)}`,
       );
-  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => `{quote(str(${variable(name)}), safe='')}`);
+  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => `{_quote(${variable(name)})}`);
   const sent = [
     `"${method}"`,
     inPath.length > 0 ? `f"${target}"` : `"${target}"`,
+    'try_seconds',
     ...(parts('query').length > 0 ? [`query={${parts('query').join(', ')}}`] : []),
     ...(parts('header').length > 0 ? [`headers={${parts('header').join(', ')}}`] : []),
     ...(body ? [body.isRequired ? 'body=body' : 'body=body or {}'] : []),
-    'try_seconds=try_seconds',
   ];
   const parameters = [
     'self',
-    ...pathParameters(operation, types),
-    ...(body ? [bodyParameter(body, types)] : []),
-    ...optionsOf(operation, types),
+    ...pathParameters(operation),
+    ...(body ? [bodyParameter(body)] : []),
+    ...optionsOf(operation),
   ];
-  const shown = answer ? types.typeOf(answer, `${id}Answer`) : 'str';
+  const shown = answer ? typeOf(answer) : 'str';
   return `    def ${variable(id)}(${parameters.join(', ')}) -> ${shown}:
         """${summary}."""
-        answer: ${shown} = self._send(
-            ${sent.join(',\n            ')},
-        )
+        answer: ${shown} = self._send(${sent.join(', ')})
         return answer`;
 }
 
-function pagesOf(operation: ClientOperation, types: PythonTypes): string[] {
+function pagesOf(operation: ClientOperation): string[] {
   const { id, inPath, pages, options } = operation;
   if (!pages) return [];
   const given = [
@@ -188,9 +153,9 @@ function pagesOf(operation: ClientOperation, types: PythonTypes): string[] {
     ...options.map(({ option }) => `${variable(option)}=${variable(option)}`),
     'try_seconds=try_seconds',
   ];
-  const parameters = ['self', ...pathParameters(operation, types), ...optionsOf(operation, types)];
+  const parameters = ['self', ...pathParameters(operation), ...optionsOf(operation)];
   return [
-    `    def ${variable(pages.method)}(${parameters.join(', ')}) -> Iterator[${types.typeOf(pages.item, `${id}Item`)}]:
+    `    def ${variable(pages.method)}(${parameters.join(', ')}) -> Iterator[${typeOf(pages.item)}]:
         """Yield the ${pages.field} of \`${variable(id)}\`, page after page."""
         while True:
             page = self.${variable(id)}(${given.join(', ')})
@@ -201,20 +166,17 @@ function pagesOf(operation: ClientOperation, types: PythonTypes): string[] {
   ];
 }
 
-const pathParameters = ({ inPath }: ClientOperation, types: PythonTypes): string[] =>
-  inPath.map(({ name, schema }) => `${variable(name)}: ${types.typeOf(schema, name)}`);
+const pathParameters = ({ inPath }: ClientOperation): string[] =>
+  inPath.map(({ name, schema }) => `${variable(name)}: ${typeOf(schema)}`);
 
-const bodyParameter = ({ schema, isRequired }: NonNullable<ClientOperation['body']>, types: PythonTypes): string => {
-  const type = types.typeOf(schema, 'Body');
-  return isRequired ? `body: ${type}` : `body: Optional[${type}] = None`;
-};
+const bodyParameter = ({ schema, isRequired }: NonNullable<ClientOperation['body']>): string =>
+  isRequired ? `body: ${typeOf(schema)}` : `body: Optional[${typeOf(schema)}] = None`;
 
-const optionsOf = ({ options }: ClientOperation, types: PythonTypes): string[] => [
+const optionsOf = ({ options }: ClientOperation): string[] => [
   '*',
-  ...options.map(({ option, required, schema }) => {
-    const type = types.typeOf(schema, option);
-    return required ? `${variable(option)}: ${type}` : `${variable(option)}: Optional[${type}] = None`;
-  }),
+  ...options.map(({ option, required, schema }) =>
+    required ? `${variable(option)}: ${typeOf(schema)}` : `${variable(option)}: Optional[${typeOf(schema)}] = None`,
+  ),
   'try_seconds: Optional[float] = None',
 ];
 

@@ -93,17 +93,6 @@ describe('GET /rides/:rideId', () => {
     const byDriver = await cancelledBy('arrived', 'driver');
     expect(byDriver).to.include({ cancelledBy: 'driver', status: 'cancelled' }).and.have.property('driver');
   });
-
-  it('HEAD of a ride answers like GET, without the body', async () => {
-    const partner = await api.partner();
-    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
-    const response = await fetch(`${api.url}/v1/rides/${rideId}`, {
-      method: 'HEAD',
-      headers: { 'x-api-key': partner.key },
-    });
-    expect(response.status).to.equal(200);
-    expect(await response.text()).to.equal('');
-  });
 });
 
 describe('times of a ride', () => {

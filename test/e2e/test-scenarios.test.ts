@@ -11,12 +11,11 @@ const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? 
 const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
 
 /** Starts a service with a receiver. Returns a function that creates a ride with a new key. */
-function withService(settings: Record<string, string>) {
+function withService() {
   const receiver = useReceiver();
   const service = useTestService(() => ({
     SIMULATION_SPEED: '50',
     WEBHOOK_LOCAL_TARGETS: receiver.origin,
-    ...settings,
   }));
 
   return async function play(scenario: string, fields: object = {}) {
@@ -47,7 +46,7 @@ function withService(settings: Record<string, string>) {
 }
 
 describe('test scenarios', () => {
-  const play = withService({});
+  const play = withService();
 
   for (const scenario of ['default', '']) {
     it(`${scenario || 'no header'}: the ride gets one offer at the fare, and completes`, async () => {
@@ -135,24 +134,5 @@ describe('test scenarios', () => {
       }
     }
     expect([...names]).to.have.members(['rideId', 'timer', 'keyId', 'seq']);
-  });
-});
-
-describe('test scenario without offers', () => {
-  const play = withService({ BIDDING_TIMEOUT_MS: '300' });
-
-  it('no_offers: the ride is cancelled by timeout after the bidding time, with one event', async () => {
-    const ride = await play('no_offers');
-    const [received] = await ride.received(1);
-    expect(received?.body).to.deep.include({
-      status: 'cancelled',
-      cancelledBy: 'timeout',
-      driver: null,
-      testMode: true,
-    });
-    const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
-    expect(body).to.include({ status: 'cancelled', cancelledBy: 'timeout', offersCount: 0 });
-    expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(409);
-    expect(await storedRide(ride.rideId)).to.include({ seq: 1 });
   });
 });
