@@ -3,6 +3,7 @@ import leven from 'leven';
 import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
 import { ConfigError } from './errors.ts';
+import type { PoolName } from './queues.ts';
 import { settings, settingTopics } from './settings.ts';
 import { type Tiles, tilesFrom } from './tiles.ts';
 
@@ -56,16 +57,8 @@ export interface Config {
   ops: { host: string; port?: number; auth: 'shared' | 'personal' };
   /** The trace collector; without it the process records no traces. */
   traces?: TraceSettings;
-  concurrency: {
-    bidding: number;
-    simulator: number;
-    dispatch: number;
-    webhooks: number;
-    'webhooks-slow': number;
-    routing: number;
-    mail: number;
-    messages: number;
-  };
+  /** The number of concurrent jobs of a process, by pool. */
+  concurrency: Record<PoolName, number>;
   mailFrom: string;
   /** The sender of text messages, and the most of them about the rides of an account per day. */
   sms: { from: string; perAccountDay: number };

@@ -4,6 +4,7 @@ import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
 import { collection, findAmong, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import { pick } from '../base/pick.ts';
 import type { CarType, Need } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
@@ -116,17 +117,11 @@ export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<Ac
 }
 
 function activeDriver(record: DriverRecord): ActiveDriver {
-  const { _id, name, phone, vehicle, plate, carType, seats, equipment, ratings } = record;
+  const { _id: driverId, equipment, ratings } = record;
   const rating = ratingOf(record);
   return {
-    driverId: _id,
-    name,
-    phone,
-    rating,
-    vehicle,
-    plate,
-    carType,
-    seats,
+    driverId,
+    ...pick({ ...record, rating }, 'name', 'phone', 'rating', 'vehicle', 'plate', 'carType', 'seats'),
     ...(equipment?.length && { equipment }),
     own:
       ratings && ratings.count >= fewestForDriver ? { rating, ratedRides: ratings.count } : { rating: record.rating },

@@ -10,8 +10,7 @@ interface SecretsCheck {
   value: string;
 }
 
-const checkSchema = recordSchema();
-const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', checkSchema, 'checks'));
+const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', recordSchema(), 'checks'));
 const checkId = 'secrets';
 const checkText = 'these keys belong to this database';
 

@@ -173,9 +173,7 @@ interface RetentionProgress {
   attemptsThrough?: string;
 }
 
-const progressSchema = recordSchema();
-
-export const RetentionProgressModel = mongoose.model('RetentionProgress', progressSchema, 'retention_progress');
+export const RetentionProgressModel = mongoose.model('RetentionProgress', recordSchema(), 'retention_progress');
 const progress = collection<RetentionProgress>(RetentionProgressModel);
 
 const retention = { _id: 'retention' } as const;

@@ -24,9 +24,7 @@ interface StatementTotal extends TripTotal {
   parts: number;
 }
 
-const tripSumsSchema = recordSchema();
-
-export const TripSumsModel = mongoose.model('TripSums', tripSumsSchema, 'trip_sums');
+export const TripSumsModel = mongoose.model('TripSums', recordSchema(), 'trip_sums');
 export const tripSums = collection<TripSums>(TripSumsModel);
 
 /** The maximum number of lines of one document, and of one page of a statement. */

@@ -40,7 +40,7 @@ function noSuchLink(status: number, request: PublicRequest): string {
   return errorPage(status, {
     message: { title: text('page.expired'), text: text('page.expired.text'), advice: text('page.expired.advice') },
     locale,
-    languageLabel: text('page.language'),
+    hasLanguages: true,
   });
 }
 

@@ -93,9 +93,9 @@ export async function* readDocuments(
     await copied;
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('invalid_request', { message: `${file} is damaged` });
+    throw refused(`${file} is damaged`);
   }
-  if (waiting.length > 0) throw new AppError('invalid_request', { message: `${file} ends within a document` });
+  if (waiting.length > 0) throw refused(`${file} ends within a document`);
 }
 
 const macOf = ({ mac: _, ...manifest }: Manifest, key: Buffer): string =>
@@ -107,7 +107,7 @@ const macOf = ({ mac: _, ...manifest }: Manifest, key: Buffer): string =>
 export async function createBackupFolder(folder: string): Promise<void> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const [content] = await fs.readdir(folder);
-  if (content !== undefined) throw new AppError('invalid_request', { message: `The folder ${folder} is not empty` });
+  if (content !== undefined) throw refused(`The folder ${folder} is not empty`);
 }
 
 export async function writeManifest(folder: string, manifest: Manifest, key?: Buffer): Promise<void> {
@@ -141,7 +141,8 @@ export async function verifiedManifest(folder: string, key?: Buffer): Promise<Ma
   return manifest;
 }
 
-const refused = (message: string): AppError => new AppError('invalid_request', { message });
+/** The error of a backup that cannot be written, read or restored. */
+export const refused = (message: string): AppError => new AppError('invalid_request', { message });
 
 /** A step of a pipeline, which needs little memory for a large file. */
 type Step = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
@@ -184,9 +185,7 @@ export const decrypting = (name: string, key?: Buffer): Step =>
 export function readBackupKey(text: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64');
   if (key.length !== 32) {
-    throw new AppError('invalid_request', {
-      message: 'The key file must have 32 bytes in base64 (openssl rand -base64 32)',
-    });
+    throw refused('The key file must have 32 bytes in base64 (openssl rand -base64 32)');
   }
   return key;
 }
