@@ -17,39 +17,37 @@ export function pythonTypes(document: OpenApiDocument): string {
 
 from __future__ import annotations
 
+import typing
 import uuid
-from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union
 from urllib.parse import quote
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    # Type checkers know this package, which need not be installed.
+    from typing_extensions import NotRequired
+else:
+    # Only from Python 3.11 on.
+    NotRequired = getattr(typing, "NotRequired", Optional)
 
 ErrorCode = Literal[
 ${errorCodesOf(document)
   .map((code) => `    "${code}",`)
   .join('\n')}
 ]
-${clientTypes(document).flatMap(definitionsOf).join('\n')}
+${clientTypes(document).map(definitionOf).join('\n')}
 
 RideEvent = Union[${eventTypesOf(document).join(', ')}]
 ReceivedEvent = Union[${receivedTypesOf(document).join(', ')}]
 
 
-class Operations:
+class Operations(Caller):
     """A method for each operation of the API.
 
     \`try_seconds\` says how long a call is tried while the service does not answer or asks to
     wait. Without it, the setting of the client applies.
     """
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        try_seconds: Optional[float],
-        *,
-        query: Mapping[str, Any] = {},
-        headers: Mapping[str, Optional[str]] = {},
-        body: Any = None,
-    ) -> Any:
-        raise NotImplementedError
 
 ${methods.join('\n\n')}
 
@@ -59,39 +57,24 @@ def _quote(value: Any) -> str:
 `.replace(/\n{4,}/g, '\n\n\n');
 }
 
-/** The definition of a type. NotRequired needs Python 3.11, so the optional fields are in a class of their own. */
-function definitionsOf({ name, schema, base = 'TypedDict', fields }: ClientType): string[] {
-  if (!fields) return [`${name} = ${typeOf(schema)}`];
-  const always = fields.filter(({ isRequired }) => isRequired);
-  const sometimes = fields.filter(({ isRequired }) => !isRequired);
-  const { description } = schema;
-  if (fields.some(({ field }) => keywords.has(field))) {
-    return [
-      `\n${dictionary(`_${name}`, always)}`,
-      dictionary(`_${name}Optional`, sometimes, ', total=False'),
-      classText(name, `_${name}, _${name}Optional`, [], description ?? `${name}.`),
-    ];
-  }
-  if (sometimes.length === 0) return [classText(name, base, always, description)];
-  if (always.length === 0) return [classText(name, `${base}, total=False`, sometimes, description)];
-  return [classText(`_${name}`, base, always), classText(name, `_${name}, total=False`, sometimes, description)];
-}
-
-/** A class cannot have a field that is named like a keyword, but this can. */
-function dictionary(name: string, fields: readonly ClientField[], total = ''): string {
-  const entries = fields.map(({ field, schema }) => `"${field}": ${literal(typeOf(schema))}`);
-  return `${name} = TypedDict("${name}", {${entries.join(', ')}}${total})`;
-}
-
 /** A class is between two empty lines. Other definitions have a line each. */
-function classText(name: string, base: string, fields: readonly ClientField[], about?: string): string {
-  const rows = fields.flatMap(({ field, schema }) => [
-    `    ${field}: ${typeOf(schema)}`,
-    ...(schema.description ? [`    ${docstring(schema.description)}`] : []),
+function definitionOf({ name, schema, base = 'TypedDict', fields }: ClientType): string {
+  if (!fields) return `${name} = ${typeOf(schema)}`;
+  // A class cannot have a field that is named like a keyword.
+  if (fields.some(({ field }) => keywords.has(field))) {
+    const entries = fields.map((field) => `"${field.field}": ${literal(fieldType(field))}`);
+    return `${name} = TypedDict("${name}", {${entries.join(', ')}})`;
+  }
+  const rows = fields.flatMap((field) => [
+    `    ${field.field}: ${fieldType(field)}`,
+    ...(field.schema.description ? [`    ${docstring(field.schema.description)}`] : []),
   ]);
-  const lines = [`class ${name}(${base}):`, ...(about ? [`    ${docstring(about)}`, ''] : []), ...rows];
-  return `\n\n${lines.join('\n')}\n\n`;
+  const about = schema.description ? [`    ${docstring(schema.description)}`, ''] : [];
+  return `\n\n${[`class ${name}(${base}):`, ...about, ...rows].join('\n')}\n\n`;
 }
+
+const fieldType = ({ schema, isRequired }: ClientField): string =>
+  isRequired ? typeOf(schema) : `NotRequired[${typeOf(schema)}]`;
 
 function typeOf(schema: JsonSchema): string {
   const { $ref, const: only, enum: members, anyOf, type, items, additionalProperties } = schema;

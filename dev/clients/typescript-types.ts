@@ -16,14 +16,13 @@ export function typescriptTypes(document: OpenApiDocument): string {
   const union = (names: readonly string[]) => `= ${names.join(' | ')};`;
   return [
     '// `npm run clients:types` writes this file from the OpenAPI document.',
-    "import { randomUUID } from 'node:crypto';\n",
+    "import { randomUUID } from 'node:crypto';\nimport type { Call, CallOptions } from './call.ts';\n",
     ...clientTypes(document).map(typeText),
     `\n/** The codes of errors. New codes may be added. */\nexport type ErrorCode =\n${errorCodesOf(document)
       .map((code) => `  | '${code}'`)
       .join('\n')}\n  | (string & {});\n`,
     `/** The body of an event that has a number. */\nexport type RideEvent ${union(eventTypesOf(document))}\n`,
     `/** The body of a request to a receiver. */\nexport type ReceivedEvent ${union(receivedTypesOf(document))}\n`,
-    callTypes,
     ...operations.flatMap(optionsType),
     `/** A method for each operation of the API. */\nexport abstract class Operations {\n${indent(
       [
@@ -52,23 +51,6 @@ const objectText = (fields: readonly ClientField[]): string =>
       )
       .join('\n'),
   )}\n}`;
-
-const callTypes = `export interface CallOptions {
-  /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
-  trySeconds?: number;
-  /** Ends the call. */
-  signal?: AbortSignal;
-}
-
-/** A request, before the key and the address are added. */
-export interface Call {
-  method: string;
-  path: string;
-  query?: Record<string, string | number | undefined>;
-  headers?: Record<string, string | undefined>;
-  body?: unknown;
-}
-`;
 
 function methodOf(operation: ClientOperation): string {
   const { id, summary, method, path, body, options, answer } = operation;

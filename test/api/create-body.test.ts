@@ -16,6 +16,17 @@ function bodyOf(bytes: number): string {
   return filled('x'.repeat(bytes - Buffer.byteLength(filled(''))));
 }
 
+/** Every kind of creation that is refused, with its status. */
+const refusals: [title: string, status: number, send: (partner: Client) => Promise<Answer>][] = [
+  ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
+  ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
+  ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
+  ['an unknown scenario', 400, (partner) => partner.createRide({}, { 'x-service-test-scenario': 'nope' })],
+  ['a wrong Idempotency-Key', 400, (partner) => partner.createRide({}, { 'idempotency-key': 'a b' })],
+  ['a body that is too large', 413, (partner) => partner.createRide({ filler: 'x'.repeat(20_000) })],
+  ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
+];
+
 describe('POST /rides: the body', () => {
   const api = useTestApi();
   const partner = usePartner(api);
@@ -159,21 +170,6 @@ describe('POST /rides: the body', () => {
       expect(answer.body).to.deep.equal({ error: 'Content-Encoding is not supported' });
     });
   }
-});
-
-/** Every kind of creation that is refused, with its status. */
-const refusals: [title: string, status: number, send: (partner: Client) => Promise<Answer>][] = [
-  ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
-  ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
-  ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
-  ['an unknown scenario', 400, (partner) => partner.createRide({}, { 'x-service-test-scenario': 'nope' })],
-  ['a wrong Idempotency-Key', 400, (partner) => partner.createRide({}, { 'idempotency-key': 'a b' })],
-  ['a body that is too large', 413, (partner) => partner.createRide({ filler: 'x'.repeat(20_000) })],
-  ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
-];
-
-describe('POST /rides: refused creations', () => {
-  const api = useTestApi();
 
   const jobs = async () => {
     const counts = await Promise.all(poolNames.map((pool) => api.ctx.queues[pool].getJobCountByTypes()));

@@ -13,9 +13,9 @@ const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 
 describe('X-Service-Test-Scenario', () => {
   const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
   it('a test key can use every scenario, which is stored with the ride', async () => {
-    const partner = await api.partner('test');
     for (const scenario of scenarios) {
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status, scenario).to.equal(201);
@@ -25,7 +25,6 @@ describe('X-Service-Test-Scenario', () => {
   });
 
   it('a creation with a test key and an unknown scenario answers 400 and names the header', async () => {
-    const partner = await api.partner('test');
     for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
       const { status, body } = await partner.createRide({}, under(scenario));
       expect(status, scenario).to.equal(400);
@@ -44,11 +43,6 @@ describe('X-Service-Test-Scenario', () => {
       expect(ride?.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
     });
   }
-});
-
-describe('test scenarios that refuse the first request', () => {
-  const api = useTestApi();
-  const partner = usePartner(api, 'test');
 
   const codeOf = ({ status, headers }: { status: number; headers: Headers }) => [
     status,

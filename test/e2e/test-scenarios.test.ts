@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { runBiddingTimer } from '../../workers/bidding.ts';
 import { isSignedWith } from '../support/deliveries.ts';
 import { type Receipt, useReceiver } from '../support/receiver.ts';
-import { storedRide } from '../support/stored-rides.ts';
+import { makeDue, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 
@@ -121,6 +122,17 @@ describe('test scenarios', () => {
     const { events } = await ride.becomes(({ unsettled, seq }) => unsettled === 0 && seq === 5);
     expect(events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(Array(5).fill('delivered'));
     expect(ride.ofThisRide()).to.have.length(6);
+  });
+
+  it('no_offers: at the end of the bidding time, the ride is cancelled by timeout, with one event', async () => {
+    const { rideId, partner, service, received } = await play('no_offers');
+    await makeDue(rideId, 'expire');
+    const run = { pool: 'bidding', token: 'test', stopping: new AbortController().signal } as const;
+    expect(await runBiddingTimer(service.ctx, { rideId, timer: 'expire' }, run)).to.include({ result: 'done' });
+    const cancelled = { status: 'cancelled', cancelledBy: 'timeout', testMode: true };
+    expect((await received(1))[0]?.body).to.deep.include({ ...cancelled, driver: null });
+    expect((await partner.get(`/rides/${rideId}`)).body).to.include({ ...cancelled, offersCount: 0 });
+    expect(await storedRide(rideId)).to.include({ seq: 1 });
   });
 
   it('jobs contain only ids and timer names', async () => {

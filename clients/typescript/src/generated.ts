@@ -1,5 +1,6 @@
 // `npm run clients:types` writes this file from the OpenAPI document.
 import { randomUUID } from 'node:crypto';
+import type { Call, CallOptions } from './call.ts';
 
 export type TestScenario = 'default' | 'no_offers' | 'three_offers' | 'counter_offer' | 'no_auto_accept' | 'three_offers_no_accept' | 'offer_withdrawn' | 'driver_cancels' | 'stalls' | 'slow' | 'rate_limited' | 'unavailable' | 'duplicate_event';
 export type CarType = 'regular' | 'comfort' | 'family';
@@ -840,22 +841,6 @@ export type RideEvent = OfferReceivedEvent | RideStatusEvent;
 
 /** The body of a request to a receiver. */
 export type ReceivedEvent = OfferReceivedEvent | RideStatusEvent | OfferWithdrawnEvent;
-
-export interface CallOptions {
-  /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
-  trySeconds?: number;
-  /** Ends the call. */
-  signal?: AbortSignal;
-}
-
-/** A request, before the key and the address are added. */
-export interface Call {
-  method: string;
-  path: string;
-  query?: Record<string, string | number | undefined>;
-  headers?: Record<string, string | undefined>;
-  body?: unknown;
-}
 
 export type CreateRideOptions = CallOptions & {
   /** Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces. */

@@ -129,10 +129,6 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     const stored = await drivers.findOne({ _id: driver.driverId });
     expect(stored).not.to.have.any.keys('leavesSince', 'left', 'suspendedAt');
   });
-});
-
-describe("the stored ride of a driver's position", () => {
-  const { api } = useDriverRides();
 
   it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import typing
 import uuid
-from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union
 from urllib.parse import quote
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    # Type checkers know this package, which need not be installed.
+    from typing_extensions import NotRequired
+else:
+    # Only from Python 3.11 on.
+    NotRequired = getattr(typing, "NotRequired", Optional)
 
 ErrorCode = Literal[
     "bidding_not_open",
@@ -49,118 +59,103 @@ OnDriverCancel = Literal["rebid"]
 Need = Literal["wheelchair", "child_seat", "pet", "large_luggage", "assistance"]
 
 
-class _NewRidePickup(TypedDict):
+class NewRidePickup(TypedDict):
     lat: float
     """Latitude in degrees."""
     lng: float
     """Longitude in degrees."""
-
-
-class NewRidePickup(_NewRidePickup, total=False):
-    address: Optional[str]
+    address: NotRequired[Optional[str]]
     """Shown to the driver."""
 
 
 NewRideDestination = NewRidePickup
 
 
-class NewRidePassenger(TypedDict, total=False):
-    name: Optional[str]
+class NewRidePassenger(TypedDict):
+    name: NotRequired[Optional[str]]
     """Their name."""
-    phone: Optional[str]
+    phone: NotRequired[Optional[str]]
     """Their phone number."""
-    locale: Optional[str]
+    locale: NotRequired[Optional[str]]
     """The language that they read, as a BCP 47 tag such as `es-MX`."""
 
 
-class _NewRideNotifyContactsItem(TypedDict):
+class NewRideNotifyContactsItem(TypedDict):
+    name: NotRequired[Optional[str]]
+    """Their name."""
     phone: str
     """Their phone number, in E.164 form."""
-
-
-class NewRideNotifyContactsItem(_NewRideNotifyContactsItem, total=False):
-    name: Optional[str]
-    """Their name."""
-    locale: Optional[str]
+    locale: NotRequired[Optional[str]]
     """The language that they read, as a BCP 47 tag such as `es-MX`."""
 
 
-class NewRideNotify(TypedDict, total=False):
-    passenger: Optional[bool]
+class NewRideNotify(TypedDict):
+    passenger: NotRequired[Optional[bool]]
     """The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form."""
-    contacts: Optional[List[NewRideNotifyContactsItem]]
+    contacts: NotRequired[Optional[List[NewRideNotifyContactsItem]]]
     """Others who are told that a driver was found, and how the ride ended."""
 
 
-class _NewRideAutoAccept(TypedDict):
+class NewRideAutoAccept(TypedDict):
     maxPrice: float
     """The highest price to accept, in USD."""
-
-
-class NewRideAutoAccept(_NewRideAutoAccept, total=False):
-    maxEtaMinutes: Optional[float]
+    maxEtaMinutes: NotRequired[Optional[float]]
     """The longest time to the pickup, in minutes. Default: no limit."""
-    waitSeconds: Optional[int]
+    waitSeconds: NotRequired[Optional[int]]
     """The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once."""
 
 
-class _NewRide(TypedDict):
+class NewRide(TypedDict):
     pickup: NewRidePickup
     """The start of the ride."""
     destination: NewRideDestination
     """The end of the ride; may equal the pickup."""
     fare: float
     """The price that you offer, in USD. Drivers accept it or ask for more."""
-
-
-class NewRide(_NewRide, total=False):
-    carType: Optional[CarType]
+    carType: NotRequired[Optional[CarType]]
     """The kind of car."""
-    rideType: Optional[RideType]
+    rideType: NotRequired[Optional[RideType]]
     """Within a city, or between cities."""
-    passengerCount: Optional[int]
+    passengerCount: NotRequired[Optional[int]]
     """Number of passengers."""
-    distanceKm: Optional[float]
+    distanceKm: NotRequired[Optional[float]]
     """Length of the trip. Default: the great-circle distance, rounded to two decimals."""
-    passenger: Optional[NewRidePassenger]
+    passenger: NotRequired[Optional[NewRidePassenger]]
     """The passenger, shown to the chosen driver."""
-    notify: Optional[NewRideNotify]
+    notify: NotRequired[Optional[NewRideNotify]]
     """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
-    notes: Optional[str]
+    notes: NotRequired[Optional[str]]
     """A note to the driver."""
-    reference: Optional[str]
+    reference: NotRequired[Optional[str]]
     """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
-    metadata: Optional[Dict[str, Optional[str]]]
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
-    autoAccept: Optional[NewRideAutoAccept]
+    autoAccept: NotRequired[Optional[NewRideAutoAccept]]
     """An offer within these limits is accepted automatically."""
-    pickupAt: Optional[int]
+    pickupAt: NotRequired[Optional[int]]
     """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
-    onDriverCancel: Optional[OnDriverCancel]
+    onDriverCancel: NotRequired[Optional[OnDriverCancel]]
     """`rebid`: if the driver cancels, a new ride with the same request replaces this one."""
-    needs: Optional[List[Need]]
+    needs: NotRequired[Optional[List[Need]]]
     """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
-    floor: Optional[int]
+    floor: NotRequired[Optional[int]]
     """The floor where the passenger waits, shown to the chosen driver."""
-    pin: Optional[bool]
+    pin: NotRequired[Optional[bool]]
     """The driver can start the trip only with a PIN of four digits, which the passenger sees on the live map."""
-    webhookUrl: Optional[str]
+    webhookUrl: NotRequired[Optional[str]]
     """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
 
 
-class _RideCreatedAutoAccept(TypedDict):
+class RideCreatedAutoAccept(TypedDict):
     maxPrice: float
     """The highest price to accept, in USD."""
-
-
-class RideCreatedAutoAccept(_RideCreatedAutoAccept, total=False):
-    maxEtaMinutes: float
+    maxEtaMinutes: NotRequired[float]
     """The longest time to the pickup, in minutes. Present if you gave it."""
-    waitSeconds: int
+    waitSeconds: NotRequired[int]
     """The time to wait for better offers, in seconds. Present if you gave it."""
 
 
-class _RideCreated(TypedDict):
+class RideCreated(TypedDict):
     rideId: str
     """The id of the ride."""
     status: Literal["bidding"]
@@ -173,26 +168,23 @@ class _RideCreated(TypedDict):
     """Length of the trip, in km: your value, or the great-circle distance."""
     trackUrl: str
     """URL of the public live map. It needs no key."""
-
-
-class RideCreated(_RideCreated, total=False):
-    pickupAt: int
+    pickupAt: NotRequired[int]
     """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
+    biddingOpensAt: NotRequired[int]
     """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    onDriverCancel: OnDriverCancel
+    onDriverCancel: NotRequired[OnDriverCancel]
     """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
-    autoAccept: RideCreatedAutoAccept
+    autoAccept: NotRequired[RideCreatedAutoAccept]
     """Your limits for automatic acceptance. Present if you gave them."""
-    needs: List[Need]
+    needs: NotRequired[List[Need]]
     """The needs of the ride. Present if you gave any."""
-    floor: int
+    floor: NotRequired[int]
     """The floor where the passenger waits. Present if you gave one."""
-    reference: str
+    reference: NotRequired[str]
     """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
+    metadata: NotRequired[Dict[str, str]]
     """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
+    testMode: NotRequired[Literal[True]]
     """`true` for a ride created with a test key; absent otherwise."""
 
 
@@ -207,29 +199,23 @@ CancelledBy = Literal["partner", "driver", "timeout"]
 CancelReason = Literal["no_offers", "no_show", "no_progress", "driver", "partner"]
 
 
-class _RideRating(TypedDict):
+class RideRating(TypedDict):
+    """The passenger’s rating of the ride. Absent until the passenger has rated it."""
+
     stars: int
     """The stars, 5 for the best ride."""
+    comment: NotRequired[str]
+    """The passenger’s comment. Absent if there is none, or once the ride is erased."""
     at: int
     """When the ride was rated, as Unix time in milliseconds."""
 
 
-class RideRating(_RideRating, total=False):
-    """The passenger’s rating of the ride. Absent until the passenger has rated it."""
-
-    comment: str
-    """The passenger’s comment. Absent if there is none, or once the ride is erased."""
-
-
-class _ListedRidePickup(TypedDict):
+class ListedRidePickup(TypedDict):
     lat: float
     """Latitude in degrees."""
     lng: float
     """Longitude in degrees."""
-
-
-class ListedRidePickup(_ListedRidePickup, total=False):
-    address: str
+    address: NotRequired[str]
     """The address as you gave it."""
 
 
@@ -268,7 +254,9 @@ class ListedRideStepsItem(TypedDict):
     """The time since which the ride had this status, as Unix time in milliseconds."""
 
 
-class _ListedRide(TypedDict):
+class ListedRide(TypedDict):
+    """A ride as the list shows it."""
+
     rideId: str
     """The id of the ride."""
     status: RideStatus
@@ -283,12 +271,47 @@ class _ListedRide(TypedDict):
     """Length of the trip, in km: your value, or the great-circle distance."""
     offersCount: int
     """Number of offers that the ride has received, including withdrawn ones."""
+    driversAsked: NotRequired[int]
+    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
     pickup: ListedRidePickup
     """The start of the ride."""
     destination: ListedRideDestination
     """The end of the ride."""
+    driver: NotRequired[ListedRideDriver]
+    """The driver. Present once an offer is accepted."""
+    agreedPrice: NotRequired[float]
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: NotRequired[ListedRideEta]
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
     trackUrl: str
     """URL of the public live map. It needs no key."""
+    cancelledBy: NotRequired[CancelledBy]
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: NotRequired[CancelReason]
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: NotRequired[str]
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    rating: NotRequired[RideRating]
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    onDriverCancel: NotRequired[OnDriverCancel]
+    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
+    autoAccept: NotRequired[ListedRideAutoAccept]
+    """Your limits for automatic acceptance. Present if you gave them."""
+    needs: NotRequired[List[Need]]
+    """The needs of the ride. Present if you gave any."""
+    floor: NotRequired[int]
+    """The floor where the passenger waits. Present if you gave one."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     createdAt: int
     """The time of creation, as Unix time in milliseconds."""
     biddingEndsAt: int
@@ -299,46 +322,6 @@ class _ListedRide(TypedDict):
     """Every status that the ride has had, in order. The last one is `status`."""
 
 
-class ListedRide(_ListedRide, total=False):
-    """A ride as the list shows it."""
-
-    driversAsked: int
-    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
-    driver: ListedRideDriver
-    """The driver. Present once an offer is accepted."""
-    agreedPrice: float
-    """The price of the accepted offer, in USD. Present once an offer is accepted."""
-    eta: ListedRideEta
-    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
-    cancelledBy: CancelledBy
-    """The party that cancelled the ride. Present once it is cancelled."""
-    cancelReason: CancelReason
-    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
-    replacedBy: str
-    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    rating: RideRating
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    onDriverCancel: OnDriverCancel
-    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
-    autoAccept: ListedRideAutoAccept
-    """Your limits for automatic acceptance. Present if you gave them."""
-    needs: List[Need]
-    """The needs of the ride. Present if you gave any."""
-    floor: int
-    """The floor where the passenger waits. Present if you gave one."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
-
-
 class RideList(TypedDict):
     rides: List[ListedRide]
     """The newest first, without live locations."""
@@ -346,19 +329,16 @@ class RideList(TypedDict):
     """The `cursor` of the next page; `null` on the last one."""
 
 
-class _DriverMessage(TypedDict):
+class DriverMessage(TypedDict):
+    """A message to the driver."""
+
     number: int
     """The number of the message in the ride, from 1."""
     text: str
     """The text."""
     at: int
     """When it was sent, as Unix time in milliseconds."""
-
-
-class DriverMessage(_DriverMessage, total=False):
-    """A message to the driver."""
-
-    seenAt: int
+    seenAt: NotRequired[int]
     """When the driver had seen it. Absent before, as Unix time in milliseconds."""
 
 
@@ -384,12 +364,12 @@ class RideLiveLocation(TypedDict):
     """The time of this position, as Unix time in milliseconds."""
 
 
-class Ride(ListedRide, total=False):
-    pin: str
+class Ride(ListedRide):
+    pin: NotRequired[str]
     """The PIN without which the driver cannot start the trip. Present if you asked for one."""
-    messages: List[DriverMessage]
+    messages: NotRequired[List[DriverMessage]]
     """Your messages to the driver, in order. Absent without any."""
-    liveLocation: RideLiveLocation
+    liveLocation: NotRequired[RideLiveLocation]
     """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
 
 
@@ -442,26 +422,26 @@ ChangedTermsDestination = NewRidePickup
 ChangedTermsPassenger = NewRidePassenger
 
 
-class ChangedTerms(TypedDict, total=False):
-    destination: Optional[ChangedTermsDestination]
+class ChangedTerms(TypedDict):
+    destination: NotRequired[Optional[ChangedTermsDestination]]
     """The new end of the ride, while it is `bidding`."""
-    passengerCount: Optional[int]
+    passengerCount: NotRequired[Optional[int]]
     """Number of passengers, while it is `bidding`."""
-    pickupAt: Optional[int]
+    pickupAt: NotRequired[Optional[int]]
     """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
-    needs: Optional[List[Need]]
+    needs: NotRequired[Optional[List[Need]]]
     """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
-    floor: Optional[int]
+    floor: NotRequired[Optional[int]]
     """The floor where the passenger waits, shown to the chosen driver."""
-    passenger: Optional[ChangedTermsPassenger]
+    passenger: NotRequired[Optional[ChangedTermsPassenger]]
     """The passenger, shown to the chosen driver."""
-    notes: Optional[str]
+    notes: NotRequired[Optional[str]]
     """A note to the driver."""
-    reference: Optional[str]
+    reference: NotRequired[Optional[str]]
     """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
-    metadata: Optional[Dict[str, Optional[str]]]
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
-    webhookUrl: Optional[str]
+    webhookUrl: NotRequired[Optional[str]]
     """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
 
 
@@ -540,7 +520,9 @@ class FareHint(TypedDict):
 EventName = Literal["offer.received", "ride.status"]
 
 
-class _OfferReceivedEvent(TypedDict):
+class OfferReceivedEvent(TypedDict):
+    """A driver made an offer on a bidding ride."""
+
     event: Literal["offer.received"]
     """The name of the event."""
     rideId: str
@@ -554,27 +536,22 @@ class _OfferReceivedEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     sequence: int
     """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
-
-
-class OfferReceivedEvent(_OfferReceivedEvent, total=False):
-    """A driver made an offer on a bidding ride."""
-
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
 
 
 EventStatus = Literal["driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
@@ -591,7 +568,9 @@ class RideStatusEventDriver(TypedDict):
     """Model and colour of the car."""
 
 
-class _RideStatusEvent(TypedDict):
+class RideStatusEvent(TypedDict):
+    """The status of a ride changed."""
+
     event: Literal["ride.status"]
     """The name of the event."""
     rideId: str
@@ -606,57 +585,51 @@ class _RideStatusEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    agreedPrice: NotRequired[float]
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    cancelledBy: NotRequired[CancelledBy]
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: NotRequired[CancelReason]
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: NotRequired[str]
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     sequence: int
     """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
 
 
-class RideStatusEvent(_RideStatusEvent, total=False):
-    """The status of a ride changed."""
-
-    agreedPrice: float
-    """The price of the accepted offer, in USD. Present once an offer is accepted."""
-    cancelledBy: CancelledBy
-    """The party that cancelled the ride. Present once it is cancelled."""
-    cancelReason: CancelReason
-    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
-    replacedBy: str
-    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
-
-
 DeliveryOutcome = Literal["delivered", "failed", "timeout", "blocked", "no_url"]
 
 
-class _FeedEventDelivery(TypedDict):
+class FeedEventDelivery(TypedDict):
     outcome: DeliveryOutcome
     """`delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event."""
     at: int
     """The time of the attempt, as Unix time in milliseconds."""
     durationMs: int
     """The duration of the attempt, in milliseconds."""
-
-
-class FeedEventDelivery(_FeedEventDelivery, total=False):
-    httpStatus: int
+    httpStatus: NotRequired[int]
     """The status of your receiver's answer. Present if it answered."""
-    reason: str
+    reason: NotRequired[str]
     """The reason for a failure, as a short code for people to read. Present if one is known."""
 
 
-class _FeedEvent(TypedDict):
+class FeedEvent(TypedDict):
+    """An event and its delivery."""
+
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     rideId: str
@@ -671,12 +644,7 @@ class _FeedEvent(TypedDict):
     """The body that is sent to your webhook URL: one of [these events](https://rides.example/docs/reference#events). `null` once it is erased."""
     delivery: Optional[FeedEventDelivery]
     """The delivery to your webhook URL; `null` until it is recorded."""
-
-
-class FeedEvent(_FeedEvent, total=False):
-    """An event and its delivery."""
-
-    requestId: str
+    requestId: NotRequired[str]
     """The `X-Request-Id` of your request that caused the event. Present if one did."""
 
 
@@ -692,7 +660,9 @@ class EventPage(TypedDict):
 ResendOutcome = Literal["waiting", "delivered", "failed", "timeout", "blocked", "no_url"]
 
 
-class _EventResend(TypedDict):
+class EventResend(TypedDict):
+    """A resend of an event."""
+
     attemptId: str
     """The id of the attempt, which the dashboard shows too."""
     seq: int
@@ -701,14 +671,9 @@ class _EventResend(TypedDict):
     """The time for which it was requested, as Unix time in milliseconds."""
     outcome: ResendOutcome
     """`waiting`: it is not sent yet. The others are those of a `delivery`."""
-
-
-class EventResend(_EventResend, total=False):
-    """A resend of an event."""
-
-    httpStatus: int
+    httpStatus: NotRequired[int]
     """The status of your receiver's answer. Present if it answered."""
-    reason: str
+    reason: NotRequired[str]
     """The reason for a failure, as a short code for people to read. Present if one is known."""
 
 
@@ -753,13 +718,10 @@ class WebhookEndpointList(TypedDict):
     """The default URL of the key first, if it has one: its `endpointId` is `default`."""
 
 
-class _NewWebhookEndpoint(TypedDict):
+class NewWebhookEndpoint(TypedDict):
     url: str
     """Where to send the events. HTTPS, to a public address."""
-
-
-class NewWebhookEndpoint(_NewWebhookEndpoint, total=False):
-    events: Optional[List[SentEvent]]
+    events: NotRequired[Optional[List[SentEvent]]]
     """The events to send. Default, also for an empty list: `offer.received` and `ride.status`."""
 
 
@@ -789,12 +751,7 @@ class StatementList(TypedDict):
     """Each month since the first ride of the key, the newest first."""
 
 
-_StatementTrip = TypedDict("_StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float"})
-_StatementTripOptional = TypedDict("_StatementTripOptional", {"reference": "str", "from": "str", "to": "str"}, total=False)
-
-
-class StatementTrip(_StatementTrip, _StatementTripOptional):
-    """StatementTrip."""
+StatementTrip = TypedDict("StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float", "reference": "NotRequired[str]", "from": "NotRequired[str]", "to": "NotRequired[str]"})
 
 
 class Statement(StatementMonth):
@@ -822,10 +779,10 @@ class Usage(TypedDict):
     """Each day, the oldest first."""
 
 
-class ManualOffer(TypedDict, total=False):
-    price: Optional[float]
+class ManualOffer(TypedDict):
+    price: NotRequired[Optional[float]]
     """The driver's price, in USD. Default: the price in the ride's scenario."""
-    etaMinutes: Optional[float]
+    etaMinutes: NotRequired[Optional[float]]
     """Minutes until the driver can be at the pickup."""
 
 
@@ -849,8 +806,8 @@ class StepTaken(TypedDict):
     """The status after the step."""
 
 
-class ManualStart(TypedDict, total=False):
-    pin: Optional[str]
+class ManualStart(TypedDict):
+    pin: NotRequired[Optional[str]]
     """The PIN of the passenger. Needed for a ride with a PIN."""
 
 
@@ -872,7 +829,9 @@ class ServiceInformation(TypedDict):
     """Method and path of every other operation. The list may grow."""
 
 
-class _OfferWithdrawnEvent(TypedDict):
+class OfferWithdrawnEvent(TypedDict):
+    """An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it."""
+
     event: Literal["offer.withdrawn"]
     """The name of the event."""
     rideId: str
@@ -884,49 +843,32 @@ class _OfferWithdrawnEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """When the offer was withdrawn, as Unix time in milliseconds."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
-
-
-class OfferWithdrawnEvent(_OfferWithdrawnEvent, total=False):
-    """An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it."""
-
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
 
 
 RideEvent = Union[OfferReceivedEvent, RideStatusEvent]
 ReceivedEvent = Union[OfferReceivedEvent, RideStatusEvent, OfferWithdrawnEvent]
 
 
-class Operations:
+class Operations(Caller):
     """A method for each operation of the API.
 
     `try_seconds` says how long a call is tried while the service does not answer or asks to
     wait. Without it, the setting of the client applies.
     """
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        try_seconds: Optional[float],
-        *,
-        query: Mapping[str, Any] = {},
-        headers: Mapping[str, Optional[str]] = {},
-        body: Any = None,
-    ) -> Any:
-        raise NotImplementedError
 
     def create_ride(self, body: NewRide, *, idempotency_key: Optional[str] = None, test_scenario: Optional[TestScenario] = None, try_seconds: Optional[float] = None) -> RideCreated:
         """Create a ride."""
