@@ -1,4 +1,5 @@
 import type { CurrentAccount } from '../../shared/accounts/members.ts';
+import { placeText } from '../../shared/rides/place-text.ts';
 import { dayMs, endOfMonth, startOfMonth } from '../../shared/usage/days.ts';
 import type { LineDetails } from '../../shared/usage/statement-csv.ts';
 import type { StatementPage } from '../../shared/usage/statements.ts';
@@ -8,7 +9,6 @@ import { ButtonLink, Empty } from '../kit/blocks.tsx';
 import { counted, countText, exactText, moneyText, None, RideLink } from '../kit/facts.tsx';
 import { fullDayText, monthText } from '../kit/months.ts';
 import { csvPath, statementPath, usagePath } from '../kit/paths.ts';
-import { Way } from '../kit/rides-table.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
 interface StatementData {
@@ -99,7 +99,7 @@ const lineColumns = (details: LineDetails): (Column<TripLine & { id: string; tri
   details.hasPlaces && {
     head: 'Trip',
     at: 'trip breakable line-2 small',
-    cell: ({ trip }) => (trip ? <Way {...trip} /> : <None />),
+    cell: ({ trip }) => (trip ? <Trip {...trip} /> : <None />),
   },
   {
     head: 'Ended (UTC)',
@@ -127,6 +127,18 @@ const Sum = ({ statement: { trips, cents }, columns }: { statement: StatementPag
     <td class="number">{moneyText(cents / 100)}</td>
   </tr>
 );
+
+function Trip({ pickup, destination }: Pick<TripFacts, 'pickup' | 'destination'>) {
+  return (
+    <span>
+      <span class="way-from">{placeText(pickup)}</span>{' '}
+      <span class="way-to">
+        <span class="spoken">to </span>
+        {placeText(destination)}
+      </span>
+    </span>
+  );
+}
 
 function Pager({ month, page, pages }: { month: string; page: number; pages: number }) {
   return (

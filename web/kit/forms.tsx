@@ -138,11 +138,11 @@ export function TextField({
       {(field) => (
         <input
           {...field}
-          autocomplete="off"
-          {...more}
+          class={mono ? 'mono' : undefined}
           type={type as 'text'}
           value={value}
-          class={mono ? 'mono' : undefined}
+          autocomplete="off"
+          {...more}
           spellcheck={false}
         />
       )}

@@ -59,7 +59,7 @@ function rideColumns(keys: readonly ListedKey[]): Column<ListedRide>[] {
 }
 
 /** Pickup and destination, with the marks of the map. */
-export const Way = ({ pickup, destination }: Pick<Ride, 'pickup' | 'destination'>) => (
+const Way = ({ pickup, destination }: Pick<Ride, 'pickup' | 'destination'>) => (
   <>
     <span class="way-from">
       <span class="spoken">From </span>

@@ -60,7 +60,7 @@ describe('the dashboard: overview', () => {
     await storedAttempts([...Array(3).fill(attempt), { ...attempt, outcome: 'failed' }], api.ctx.now() - 60_000);
     const html = await overview();
     const ridesIn = (part: string) => hrefsIn(part).filter((href) => /\/rides\/ride_/.test(href));
-    const [, underWay = '', last = ''] = html.split('<table class="table rides cards"');
+    const [, underWay = '', last = ''] = html.split('<table class="table list cards rides"');
     expect(ridesIn(underWay)).to.deep.equal([`/dashboard/rides/${moving.rideId}`]);
     expect(underWay).to.include('Ada Lovelace').and.include('Airport');
     expect(new Set(ridesIn(last)).size).to.equal(10);
