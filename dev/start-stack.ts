@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,10 +64,7 @@ async function checkPort(port: number, host: string): Promise<void> {
   const stack = (await runningStacks()).find((running) => running.port === port);
   if (stack) throw new Error(`a stack is running on port ${port} (process ${stack.pid}): choose another with --port`);
   const deadline = Date.now() + leftoverTimeoutMs;
-  const isLeftover = await fs.access(path.join(dataDirOf(port), 'stack.json')).then(
-    () => true,
-    () => false,
-  );
+  const isLeftover = existsSync(path.join(dataDirOf(port), 'stack.json'));
   let problem = await portProblem(port, host);
   while (problem === 'EADDRINUSE' && isLeftover && Date.now() < deadline) {
     await sleep(100);

@@ -5,7 +5,7 @@ import type { Change, Command } from '../shared/rides/decide.ts';
 import { matchingOffer } from '../shared/rides/offers.ts';
 import { bringSuccessor } from '../shared/rides/rebid.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
-import { storeOwedWithdrawals } from '../shared/webhooks/withdrawn-offers.ts';
+import { storeOwedWithdrawals } from '../shared/webhooks/copies-of-event.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**

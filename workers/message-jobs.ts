@@ -1,6 +1,7 @@
 import { charge, chargeWindow, type Limit, refundWindow } from '../shared/accounts/limit.ts';
 import type { Context } from '../shared/base/context.ts';
 import { SecretsKeyMissing } from '../shared/base/encryption.ts';
+import { exists } from '../shared/base/mongo/collection.ts';
 import type { MessageJob, TimerJob } from '../shared/base/queues.ts';
 import { type MessageState, messageKinds } from '../shared/messages/message-kinds.ts';
 import { type MessageRow, messages } from '../shared/messages/message-row.ts';
@@ -99,7 +100,7 @@ async function endingOf(ctx: Context, row: MessageRow, claimedAt: number): Promi
 /** True if a later message to this person is stored: then the earlier one would only confuse. */
 async function isOutdated({ rideId, person, kind }: MessageRow): Promise<boolean> {
   const later = messageKinds.slice(messageKinds.indexOf(kind) + 1);
-  return (await messages.findOne({ rideId, person, kind: { $in: later } }, { projection: { _id: 1 } })) !== null;
+  return exists(messages, { rideId, person, kind: { $in: later } });
 }
 
 const perAccount = ({ config }: Pick<Context, 'config'>, { accountId }: Pick<MessageRow, 'accountId'>): Limit => ({

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../shared/base/config.ts';
-import { callbackUrl } from '../shared/messages/callback.ts';
-import { optedOutCode } from '../shared/messages/provider-codes.ts';
+import { callbackUrl, optedOutCode } from '../shared/messages/callback.ts';
 import type { MessageText } from '../shared/messages/stored-messages.ts';
 import { type FormAnswer, PostError, postForm } from '../shared/outbound/post-form.ts';
 

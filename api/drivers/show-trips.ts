@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { answerOf } from '../../shared/base/operation.ts';
+import { tripsOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import { exampleRideId, type ShownTrips, trips } from '../../shared/rides/driver/driver-schemas.ts';
-import { tripsOfDriver } from '../../shared/rides/driver/driver-trips.ts';
 import { inSteps } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import type { DriverOperation } from './driver-operation.ts';

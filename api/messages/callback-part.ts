@@ -1,8 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { callbackBase, isSigned } from '../../shared/messages/callback.ts';
+import { callbackBase, isSigned, reportIn } from '../../shared/messages/callback.ts';
 import { messages } from '../../shared/messages/message-row.ts';
-import { reportIn } from '../../shared/messages/provider-codes.ts';
 import { finishMessage } from '../../shared/messages/stored-messages.ts';
 import { readParameters } from '../http/body.ts';
 import { requireHttps } from '../http/forwarded.ts';

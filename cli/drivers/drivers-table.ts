@@ -3,26 +3,9 @@ import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
 import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../program.ts';
 
-interface ListedDriver {
-  driverId: string;
-  name: string;
-  phone: string;
-  /** The rating that partners see, the number of the operator, and the number of rides whose ratings it contains. */
-  rating: number;
-  operatorRating: number;
-  ratedRides: number;
-  vehicle: string;
-  plate: string;
-  carType: string;
-  seats: number;
-  equipment?: string[];
-  key: string;
-  createdAt: string;
-  suspendedAt: string | null;
-  revokedAt: string | null;
-}
+type ListedDriver = Awaited<ReturnType<typeof listedDrivers>>[number];
 
-export async function listedDrivers(): Promise<ListedDriver[]> {
+export async function listedDrivers() {
   const found = await listDrivers();
   return found.map(
     ({
@@ -39,6 +22,7 @@ export async function listedDrivers(): Promise<ListedDriver[]> {
     }) => ({
       driverId: _id,
       ...driver,
+      /** The rating that partners see, the number of the operator, and the number of rides whose ratings it contains. */
       rating: ratingOf({ ...driver, ratings }),
       operatorRating: driver.rating,
       ratedRides: ratings?.count ?? 0,

@@ -1,22 +1,10 @@
 import { type Account, accountsWith, emailForm } from '../../shared/accounts/account.ts';
-import type { CreationLimit } from '../../shared/keys/api-key.ts';
 import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
 import { aligned, printable, truncate } from '../columns.ts';
 import { invocation } from '../program.ts';
 
-type ListedKey = {
-  keyId: string;
-  name: string;
-  mode: string;
-  key: string;
-  webhookUrl: string | null;
-  /** Null: the contract's limit. */
-  limit: CreationLimit | null;
-  createdAt: string;
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-};
+type ListedKey = Awaited<ReturnType<typeof listedKeys>>[number];
 
 /**
  * The account of `--account EMAIL`: the one that this address founded, or else the only one of which it is a member.
@@ -30,7 +18,7 @@ export async function accountFor(email?: string): Promise<Pick<Account, '_id'> |
 }
 
 /** All keys, or the keys of the account with this e-mail address. */
-export async function listedKeys(email?: string): Promise<ListedKey[]> {
+export async function listedKeys(email?: string) {
   const account = await accountFor(email);
   if (email && !account) return [];
   const found = await listKeys(account ? { accountId: account._id } : 'anyone');
@@ -40,6 +28,7 @@ export async function listedKeys(email?: string): Promise<ListedKey[]> {
     mode: key.mode,
     key: key.hint,
     webhookUrl: key.webhookUrl ?? null,
+    /** Null: the contract's limit. */
     limit: key.limit ?? null,
     createdAt: key.createdAt.toISOString(),
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,

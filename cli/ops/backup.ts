@@ -1,9 +1,8 @@
 import fs from 'node:fs/promises';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import type { Manifest } from '../../shared/process/backup/backup-files.ts';
+import { type Manifest, readBackupKey } from '../../shared/process/backup/backup-files.ts';
 import { type BrokenReferences, brokenReferences } from '../../shared/process/backup/check-references.ts';
-import { readBackupKey } from '../../shared/process/backup/encrypted-file.ts';
 import { releaseHeldWork, restoreBackup } from '../../shared/process/backup/restore-backup.ts';
 import { writeBackup } from '../../shared/process/backup/write-backup.ts';
 import { UsageError } from '../../shared/process/command-line.ts';

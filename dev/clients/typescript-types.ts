@@ -8,47 +8,49 @@ import {
   nameOf,
   receivedTypesOf,
 } from './client-operations.ts';
+import { type ClientField, type ClientType, clientTypes } from './client-types.ts';
 
 /** The types of the TypeScript client, and a class with a method for each operation. Pure. */
 export function typescriptTypes(document: OpenApiDocument): string {
-  const schemas = Object.entries(document.components.schemas).map(
-    ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`,
-  );
+  const operations = clientOperations(document);
+  const union = (names: readonly string[]) => `= ${names.join(' | ')};`;
   return [
     '// `npm run clients:types` writes this file from the OpenAPI document.',
-    "import { randomUUID } from 'node:crypto';",
-    ...schemas,
-    `/** The codes of errors. New codes may be added. */\nexport type ErrorCode =\n${errorCodesOf(document)
+    "import { randomUUID } from 'node:crypto';\nimport type { Call, CallOptions } from './call.ts';\n",
+    ...clientTypes(document).map(typeText),
+    `\n/** The codes of errors. New codes may be added. */\nexport type ErrorCode =\n${errorCodesOf(document)
       .map((code) => `  | '${code}'`)
-      .join('\n')}\n  | (string & {});`,
-    `/** The body of an event that has a number. */\nexport type RideEvent = ${eventTypesOf(document).join(' | ')};`,
-    `/** The body of a request to a receiver. */\nexport type ReceivedEvent = ${receivedTypesOf(document).join(' | ')};`,
-    callTypes,
+      .join('\n')}\n  | (string & {});\n`,
+    `/** The body of an event that has a number. */\nexport type RideEvent ${union(eventTypesOf(document))}\n`,
+    `/** The body of a request to a receiver. */\nexport type ReceivedEvent ${union(receivedTypesOf(document))}\n`,
+    ...operations.flatMap(optionsType),
     `/** A method for each operation of the API. */\nexport abstract class Operations {\n${indent(
       [
         'protected abstract send<Answer>(call: Call, options: CallOptions): Promise<Answer>;',
-        ...clientOperations(document).flatMap((operation) => [methodOf(operation), ...pagesOf(operation)]),
+        ...operations.flatMap((operation) => [methodOf(operation), ...pagesOf(operation)]),
       ].join('\n\n'),
-    )}\n}`,
-    '',
-  ].join('\n\n');
+    )}\n}\n`,
+  ]
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n');
 }
 
-const callTypes = `export interface CallOptions {
-  /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
-  trySeconds?: number;
-  /** Ends the call. */
-  signal?: AbortSignal;
+/** An object is between empty lines. Other types have a line each. */
+function typeText({ name, schema, base, fields }: ClientType): string {
+  const about = comment(schema.description);
+  if (!fields) return `${about}export type ${name} = ${typeOf(schema)};`;
+  return `\n${about}export type ${name} = ${base ? `${base} & ` : ''}${objectText(fields)};\n`;
 }
 
-/** A request, before the key and the address are added. */
-export interface Call {
-  method: string;
-  path: string;
-  query?: Record<string, string | number | undefined>;
-  headers?: Record<string, string | undefined>;
-  body?: unknown;
-}`;
+const objectText = (fields: readonly ClientField[]): string =>
+  `{\n${indent(
+    fields
+      .map(
+        ({ field, isRequired, schema }) =>
+          `${comment(schema.description)}${field}${isRequired ? '' : '?'}: ${typeOf(schema)};`,
+      )
+      .join('\n'),
+  )}\n}`;
 
 function methodOf(operation: ClientOperation): string {
   const { id, summary, method, path, body, options, answer } = operation;
@@ -102,20 +104,23 @@ const pathParameters = ({ inPath }: ClientOperation): string[] =>
   inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`);
 
 const optionsParameter = (operation: ClientOperation): string =>
-  `options: ${optionsOf(operation)}${operation.options.some(({ required }) => required) ? '' : ' = {}'}`;
+  `options: ${optionsName(operation)}${operation.options.some(({ required }) => required) ? '' : ' = {}'}`;
 
-const optionsOf = ({ options }: ClientOperation): string =>
-  options.length === 0
-    ? 'CallOptions'
-    : `CallOptions & {\n${options
-        .map(
-          ({ option, required, description, schema }) =>
-            `  ${comment(description).replaceAll('\n', '\n  ')}${option}${required ? '' : '?'}: ${typeOf(schema)};`,
-        )
-        .join('\n')}\n}`;
+const optionsName = ({ id, options }: ClientOperation): string =>
+  options.length === 0 ? 'CallOptions' : `${id.replace(/^\w/, (letter) => letter.toUpperCase())}Options`;
+
+function optionsType(operation: ClientOperation): string[] {
+  if (operation.options.length === 0) return [];
+  const fields = operation.options.map(({ option, required, description, schema }) => ({
+    field: option,
+    isRequired: required,
+    schema: { ...schema, description },
+  }));
+  return [`export type ${optionsName(operation)} = CallOptions & ${objectText(fields)};\n`];
+}
 
 function typeOf(schema: JsonSchema): string {
-  const { $ref, const: only, enum: members, anyOf, type, items, properties, required = [] } = schema;
+  const { $ref, const: only, enum: members, anyOf, type, items, additionalProperties } = schema;
   if ($ref) return nameOf(schema);
   if (only !== undefined) return literal(only);
   if (members) return members.map(literal).join(' | ');
@@ -124,14 +129,8 @@ function typeOf(schema: JsonSchema): string {
   switch (type) {
     case 'array':
       return `Array<${typeOf(items ?? {})}>`;
-    case 'object': {
-      if (!properties) return `Record<string, ${typeOf(schema.additionalProperties ?? {})}>`;
-      const fields = Object.entries(properties).map(
-        ([name, field]) =>
-          `${comment(field.description)}${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)};`,
-      );
-      return `{\n${indent(fields.join('\n'))}\n}`;
-    }
+    case 'object':
+      return `Record<string, ${typeOf(additionalProperties ?? {})}>`;
     case 'integer':
       return 'number';
     case undefined:

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +25,7 @@ export async function unpackedPackages(
   { release, say = console.error }: { release?: string; say?: Say } = {},
 ): Promise<string> {
   const folder = path.join(cacheDir, [names.join('+'), release, process.arch].filter(Boolean).join('-'));
-  if (await exists(folder)) return folder;
+  if (existsSync(folder)) return folder;
   const fetched =
     runningDownloads.get(folder) ??
     fetchInto(folder, names, release, say).finally(() => runningDownloads.delete(folder));
@@ -126,8 +127,8 @@ async function unpack(work: string): Promise<void> {
  * has the same contents.
  */
 async function moveInto(folder: string, unpacked: string): Promise<void> {
-  await fs.rename(unpacked, folder).catch(async (error) => {
-    if (!(await exists(folder))) throw error;
+  await fs.rename(unpacked, folder).catch((error) => {
+    if (!existsSync(folder)) throw error;
   });
 }
 
@@ -144,13 +145,6 @@ function reasonOf(error: unknown): string {
   const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
   if (code === 'ENOENT') return 'this system lacks apt-get or dpkg';
   return stderr.match(/^[EW]: (.*)$/m)?.[1] ?? message.split('\n')[0] ?? message;
-}
-
-async function exists(file: string): Promise<boolean> {
-  return fs.access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** One entry of apt's sources, with the field names of its deb822 format. */

@@ -1,4 +1,4 @@
-import fs from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 
@@ -9,25 +9,16 @@ const library = 'faketime/libfaketimeMT.so.1';
  * installed library, or downloads it into the project's cache. Linux only.
  */
 export async function faketimeLibrary(say?: Say): Promise<string> {
-  const own = await existing(libraryDirs('/'));
+  const own = existing(libraryDirs('/'));
   if (own) return own;
   const fetched = await unpackedPackages(['libfaketime'], { say }).catch((error: Error) => {
     throw new Error(`install libfaketime (${error.message})`, { cause: error });
   });
-  return (await existing(libraryDirs(fetched))) ?? '';
+  return existing(libraryDirs(fetched)) ?? '';
 }
 
-async function existing(dirs: string[]): Promise<string | undefined> {
-  for (const dir of dirs) {
-    const file = path.join(dir, library);
-    const isThere = await fs.access(file).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return file;
-  }
-  return undefined;
-}
+const existing = (dirs: string[]): string | undefined =>
+  dirs.map((dir) => path.join(dir, library)).find((file) => existsSync(file));
 
 /**
  * Downloads the files that only tests need. Without them, the tests that set MongoDB's clock fail and name the reason.

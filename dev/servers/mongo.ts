@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { libraryDirs, osRelease, type Say, unpackedPackages } from './debian-packages.ts';
@@ -113,7 +114,9 @@ async function engineCommand(script: string): Promise<string[]> {
   if (!needsNewerLibc()) return node;
   const libc = await newerLibc();
   const own = libraryDirs(libc);
-  const loader = await firstExisting(own.map((dir) => `${dir}/${loaders[process.arch]}`));
+  const files = own.map((dir) => `${dir}/${loaders[process.arch]}`);
+  const loader = files.find((file) => existsSync(file));
+  if (!loader) throw new Error(`the downloaded libc6 contains none of ${files.join(', ')}`);
   return [loader, '--library-path', [...own, ...libraryDirs('/')].join(':'), ...node];
 }
 
@@ -141,15 +144,4 @@ export async function newerLibc(say?: Say): Promise<string> {
   return unpackedPackages(['libc6'], { release, say }).catch((error: Error) => {
     throw new Error(`${glibcRequirement} (${error.message})`, { cause: error });
   });
-}
-
-async function firstExisting(files: string[]): Promise<string> {
-  for (const file of files) {
-    const found = await fs.access(file).then(
-      () => true,
-      () => false,
-    );
-    if (found) return file;
-  }
-  throw new Error(`the downloaded libc6 contains none of ${files.join(', ')}`);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import GeoJSONVT from 'geojson-vt';
@@ -18,11 +19,7 @@ export async function streetTiles(): Promise<string> {
   const hash = createHash('sha256');
   for (const source of [streetFile, import.meta.filename]) hash.update(await fs.readFile(source));
   const file = path.join(cache, `gothenburg-${hash.digest('hex').slice(0, 12)}.pmtiles`);
-  const isBuilt = await fs.access(file).then(
-    () => true,
-    () => false,
-  );
-  if (!isBuilt) {
+  if (!existsSync(file)) {
     const part = `${file}.${process.pid}`;
     await fs.mkdir(cache, { recursive: true });
     await fs.writeFile(part, archiveOf(await readStreets()));

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { collection, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAll, recordSchema } from '../base/mongo/collection.ts';
 import type { AuditAction } from './audit.ts';
 import type { AppliedForm } from './sent-form.ts';
 
@@ -149,10 +149,11 @@ export type Membership = Pick<Account, '_id' | 'email' | 'members'>;
 /** The accounts of which an e-mail address is a member, each with only this member. */
 export async function accountsWith(address: string): Promise<Membership[]> {
   const email = emailForm(address);
-  return accounts
-    .find({ 'members.email': email })
-    .project<Membership>({ email: 1, members: { $elemMatch: { email } } })
-    .toArray();
+  return findAll(
+    accounts,
+    { 'members.email': email },
+    { projection: { email: 1, members: { $elemMatch: { email } } } },
+  );
 }
 
 /** The present role of a member; undefined if there is no such member. */

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
-import { collection, insertOnce, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAll, insertOnce, recordSchema } from '../base/mongo/collection.ts';
 
 /** The actions in an account that the dashboard's audit list shows, and those of operators. */
 export const auditActions = [
@@ -116,11 +116,7 @@ export async function auditOf(
   before?: Pick<AuditEntry, 'at' | '_id'>,
 ): Promise<AuditEntry[]> {
   const older = before && { $or: [{ at: { $lt: before.at } }, { at: before.at, _id: { $lt: before._id } }] };
-  return entries
-    .find({ accountId, ...older })
-    .sort({ at: -1, _id: -1 })
-    .limit(limit)
-    .toArray();
+  return findAll(entries, { accountId, ...older }, { sort: { at: -1, _id: -1 }, limit });
 }
 
 /** The entries of operators since a time, of all accounts, newest first, at most `limit`. */
@@ -129,9 +125,6 @@ export async function auditOfOperators(
   limit: number,
 ): Promise<AuditEntry[]> {
   const ofOperators = by === undefined ? { $or: [{ from: commandLine }, { by: { $exists: true } }] } : { by };
-  return entries
-    .find({ at: { $gte: since }, ...ofOperators, ...(action && { action }) }, { hint: { at: 1 } })
-    .sort({ at: -1 })
-    .limit(limit)
-    .toArray();
+  const filter = { at: { $gte: since }, ...ofOperators, ...(action && { action }) };
+  return findAll(entries, filter, { hint: { at: 1 }, sort: { at: -1 }, limit });
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../base/config.ts';
-import { derivedBase62 } from '../base/ids.ts';
+import { derivedBase62, randomBase62 } from '../base/ids.ts';
 
 /** The purposes of HMACs. Each purpose has its own key, derived from SECRETS_KEY. */
 type Purpose =
@@ -54,4 +54,21 @@ export function secretsFor({ keys }: Secrets, purpose: Purpose, text: string): [
 function macUnder({ key }: Secrets['keys'][number], purpose: Purpose, text: string): string {
   const derived = createHmac('sha256', key).update(`the key of ${purpose}`).digest();
   return createHmac('sha256', derived).update(text).digest('base64url');
+}
+
+/**
+ * A device is a browser that has signed in with an address before (OWASP: device cookies). Each device has its own
+ * rate-limit bucket, so a stranger who uses up the tries of an address does not lock out the owner of the address.
+ */
+
+/** A new device cookie: a random id, and an HMAC that binds it to the address. */
+export function newDevice({ secrets }: Pick<Config, 'secrets'>, email: string): string {
+  const id = randomBase62(22);
+  return `${id}.${macOf(secrets, 'device cookies', `${id} ${email}`)}`;
+}
+
+/** The id in a device cookie; null if the cookie was not made for this address. */
+export function deviceId({ secrets }: Pick<Config, 'secrets'>, cookie: string, email: string): string | null {
+  const [id = '', mac = ''] = cookie.split('.');
+  return isMacOf(secrets, 'device cookies', `${id} ${email}`, mac) ? id : null;
 }

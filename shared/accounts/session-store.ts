@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection, insertOnce, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAmong, insertOnce, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
 /** A signed-in browser. The document also contains the fields of its owner. */
@@ -102,11 +102,8 @@ export function sessionStore<Owner extends Partial<Record<string, string>>>(
     },
     async living(tokens, nowMs) {
       const byId = new Map(tokens.map((token) => [sha256(token), token]));
-      const found = sessions.find(
-        { _id: { $in: [...byId.keys()] } },
-        { projection: { expiresAt: 1 }, batchSize: byId.size + 1 },
-      );
-      const living = (await found.toArray()).filter((session) => !hasEnded(session, nowMs));
+      const found = await findAmong(sessions, byId.keys(), { expiresAt: 1 });
+      const living = found.filter((session) => !hasEnded(session, nowMs));
       return new Set(living.flatMap(({ _id }) => byId.get(_id) ?? []));
     },
     async end(token) {

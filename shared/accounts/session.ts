@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose';
 import { derivedAuditId, sha256 } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, findAll } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type Account, AccountModel, accountsWith, founderIdOf, type Role } from './account.ts';
 import { audit } from './audit.ts';
@@ -198,11 +198,8 @@ export async function confirmSession({ _id }: CurrentSession, nowMs: number): Pr
 /** The browsers in which the person is signed in, last used first, at most `limit`. */
 export async function sessionsOf(account: CurrentAccount, limit: number, nowMs: number): Promise<Session[]> {
   const filter = await ofSignedIn(account);
-  return stored
-    .find({ ...filter, expiresAt: { $gt: new Date(nowMs) } })
-    .sort({ lastUsedAt: -1, _id: 1 })
-    .limit(limit)
-    .toArray();
+  const living = { ...filter, expiresAt: { $gt: new Date(nowMs) } };
+  return findAll(stored, living, { sort: { lastUsedAt: -1, _id: 1 }, limit });
 }
 
 /** Of these memberships of one person, the one that was used last in a session. */

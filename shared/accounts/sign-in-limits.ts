@@ -18,7 +18,7 @@ export const reportedWrongCodes = 10;
 export interface Browser {
   /** The token in the browser's cookie: 256 random bits. */
   token: string;
-  /** The device id, if the browser has signed in with this address before (device.ts). */
+  /** The device id, if the browser has signed in with this address before (derived-keys.ts). */
   device: string | null;
 }
 

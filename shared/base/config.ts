@@ -1,9 +1,10 @@
 import type Joi from 'joi';
+import leven from 'leven';
 import { callUrl } from './call-url.ts';
 import type { SecretsKeys } from './encryption.ts';
 import { ConfigError } from './errors.ts';
+import type { PoolName } from './queues.ts';
 import { settings, settingTopics } from './settings.ts';
-import { findSimilar, type UnknownSetting } from './similar-settings.ts';
 import { type Tiles, tilesFrom } from './tiles.ts';
 
 export interface Config {
@@ -56,16 +57,8 @@ export interface Config {
   ops: { host: string; port?: number; auth: 'shared' | 'personal' };
   /** The trace collector; without it the process records no traces. */
   traces?: TraceSettings;
-  concurrency: {
-    bidding: number;
-    simulator: number;
-    dispatch: number;
-    webhooks: number;
-    'webhooks-slow': number;
-    routing: number;
-    mail: number;
-    messages: number;
-  };
+  /** The number of concurrent jobs of a process, by pool. */
+  concurrency: Record<PoolName, number>;
   mailFrom: string;
   /** The sender of text messages, and the most of them about the rides of an account per day. */
   sms: { from: string; perAccountDay: number };
@@ -246,3 +239,37 @@ function problemsOf({ details }: Joi.ValidationError): string[] {
   const first = new Map(details.toReversed().map(({ path, message }) => [path[0], message]));
   return [...first.values()].reverse().map((message) => `Setting ${message.replaceAll('"', '').replaceAll('\n', ' ')}`);
 }
+
+/** A variable of the environment that is not a setting, and the setting that it resembles. */
+export interface UnknownSetting {
+  name: string;
+  known: string;
+}
+
+const knownNames = Object.keys(settings.describe().keys);
+/** Two short names can differ in two letters by chance, such as API_PORT and OPS_PORT. */
+const longName = 9;
+const shortName = 6;
+
+/**
+ * The variables that were probably meant as settings: the name of a setting with up to two wrong letters (one in a name
+ * of less than 9 letters), with other underscores, or with its last words missing. Variables of OpenTelemetry may lack
+ * words, because its library reads more of them. Pure.
+ */
+export function findSimilar(names: readonly string[]): UnknownSetting[] {
+  return names.flatMap((name) => {
+    if (knownNames.includes(name) || !/^\w{4,64}$/.test(name)) return [];
+    const known = knownNames.find((setting) => resembles(name, setting));
+    return known ? [{ name, known }] : [];
+  });
+}
+
+function resembles(name: string, setting: string): boolean {
+  if (plain(name) === plain(setting)) return true;
+  if (!name.startsWith('OTEL_') && name.includes('_') && setting.startsWith(`${name}_`)) return true;
+  const length = Math.max(name.length, setting.length);
+  if (length < shortName || Math.abs(name.length - setting.length) > 2) return false;
+  return leven(name.toUpperCase(), setting) <= (length < longName ? 1 : 2);
+}
+
+const plain = (name: string): string => name.replaceAll('_', '').toUpperCase();

@@ -63,8 +63,8 @@ export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: 
 
 /** Creates the producer side of every queue, on one connection. Without Redis, adding a job fails at once. */
 export function createQueues(connection: RedisClient, log: Logger, tracing?: Tracing): Queues {
-  const create = <T>(pool: PoolName): Queue<T> => {
-    const queue = new Queue<T>(pool, {
+  const create = (pool: PoolName): Queue => {
+    const queue = new Queue(pool, {
       connection,
       prefix: queuePrefix(pool),
       skipVersionCheck: true,
@@ -75,18 +75,9 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
       telemetry: tracing?.jobs,
     });
     queue.on('error', (error) => log.debug({ pool, error: describeError(error) }, 'queue error'));
-    return queue as Queue<T>;
+    return queue;
   };
-  return {
-    bidding: create('bidding'),
-    simulator: create('simulator'),
-    dispatch: create('dispatch'),
-    webhooks: create('webhooks'),
-    'webhooks-slow': create('webhooks-slow'),
-    routing: create('routing'),
-    mail: create('mail'),
-    messages: create('messages'),
-  };
+  return Object.fromEntries(poolNames.map((pool) => [pool, create(pool)])) as unknown as Queues;
 }
 
 interface NewJob {

@@ -2,8 +2,9 @@ import mongoose from 'mongoose';
 import { sessionStore } from '../accounts/session-store.ts';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAmong, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import { pick } from '../base/pick.ts';
 import type { CarType, Need } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
@@ -94,13 +95,7 @@ export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>
 
 /** The given drivers who are suspended or revoked. */
 export async function inactiveAmong(driverIds: readonly string[]): Promise<string[]> {
-  if (driverIds.length === 0) return [];
-  const found = await drivers
-    .find(
-      { _id: { $in: [...driverIds] } },
-      { ...timeLimit(), projection: { suspendedAt: 1, revokedAt: 1 }, batchSize: driverIds.length + 1 },
-    )
-    .toArray();
+  const found = await findAmong(drivers, driverIds, { suspendedAt: 1, revokedAt: 1 });
   return found.filter((driver) => !isActive(driver)).map(({ _id }) => _id);
 }
 
@@ -122,17 +117,11 @@ export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<Ac
 }
 
 function activeDriver(record: DriverRecord): ActiveDriver {
-  const { _id, name, phone, vehicle, plate, carType, seats, equipment, ratings } = record;
+  const { _id: driverId, equipment, ratings } = record;
   const rating = ratingOf(record);
   return {
-    driverId: _id,
-    name,
-    phone,
-    rating,
-    vehicle,
-    plate,
-    carType,
-    seats,
+    driverId,
+    ...pick({ ...record, rating }, 'name', 'phone', 'rating', 'vehicle', 'plate', 'carType', 'seats'),
     ...(equipment?.length && { equipment }),
     own:
       ratings && ratings.count >= fewestForDriver ? { rating, ratedRides: ratings.count } : { rating: record.rating },

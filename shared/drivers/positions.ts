@@ -1,8 +1,7 @@
 import mongoose from 'mongoose';
 import type { Point } from '../base/great-circle.ts';
-import { batch, oneOf } from '../base/mongo/batch.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
-import { timeLimit } from '../base/mongo/durability.ts';
 import type { CarType, Need } from '../base/terms.ts';
 
 /** A driver's last position and availability. One small document for each driver. */
@@ -90,13 +89,7 @@ const shownFields = { lat: 1, lng: 1, heading: 1, at: 1, seenAt: 1, isOnline: 1,
 export type StoredPosition = Pick<DriverPosition, '_id' | keyof typeof shownFields>;
 
 /** Reads a driver's position. Concurrent reads share one query. */
-export const readPosition = batch<string, StoredPosition | null>(async (driverIds) => {
-  const found = await positions
-    .find<StoredPosition>({ _id: oneOf(driverIds) }, { ...timeLimit(), projection: shownFields, batchSize: 201 })
-    .toArray();
-  const byId = new Map(found.map((position) => [position._id, position]));
-  return driverIds.map((driverId) => byId.get(driverId) ?? null);
-});
+export const readPosition = batchedFind<DriverPosition, StoredPosition>(positions, '_id', shownFields);
 
 /** A driver's last position; null for a driver who has never reported. */
 export async function findPosition(driverId: string): Promise<ShownPosition | null> {

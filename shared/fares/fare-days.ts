@@ -55,6 +55,5 @@ interface FareProgress {
   through: Date;
 }
 
-const progressSchema = recordSchema();
-export const FareProgressModel = mongoose.model('FareProgress', progressSchema, 'fare_progress');
+export const FareProgressModel = mongoose.model('FareProgress', recordSchema(), 'fare_progress');
 export const fareProgress = collection<FareProgress>(FareProgressModel);

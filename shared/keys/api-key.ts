@@ -82,7 +82,7 @@ keySchema.index(
   { partialFilterExpression: { 'failing.inRow': { $exists: true } } },
 );
 keySchema.index({ recovered: 1 }, { sparse: true });
-// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (secret-stores.ts).
 keySchema.index({ signingSecret: 1 });
 
 export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');

@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import type { AppliedForm } from '../accounts/sent-form.ts';
 import { AppError } from '../base/errors.ts';
 import { batch, oneOf } from '../base/mongo/batch.ts';
-import { collection, recordSchema } from '../base/mongo/collection.ts';
+import { collection, findAll, recordSchema } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { SentEvent } from '../base/terms.ts';
 
@@ -33,7 +33,7 @@ export const maxEndpoints = 5;
 const endpointSchema = recordSchema();
 // Unique, so that concurrent requests cannot exceed the limit.
 endpointSchema.index({ keyId: 1, place: 1 }, { unique: true });
-// Finds the ciphertexts of a SECRETS_KEY (stored-secrets.ts).
+// Finds the ciphertexts of a SECRETS_KEY (secret-stores.ts).
 endpointSchema.index({ signingSecret: 1 });
 export const EndpointModel = mongoose.model<Endpoint>('Endpoint', endpointSchema, 'endpoints');
 export const endpoints = collection<Endpoint>(EndpointModel);
@@ -55,9 +55,8 @@ export const ownedBy = ({ endpointId, keyId, accountId }: OwnedEndpoint) => ({ _
 
 /** The endpoints of a key, in the order of their slots. Concurrent calls share one query. */
 export const endpointsOf = batch<string, EndpointFacts[]>(async (keyIds) => {
-  const found = await endpoints
-    .find<EndpointFacts>({ keyId: oneOf(keyIds) }, { projection: withoutSecret, sort: { place: 1 }, ...timeLimit() })
-    .toArray();
+  const options = { projection: withoutSecret, sort: { place: 1 }, ...timeLimit() } as const;
+  const found = await findAll<Endpoint, EndpointFacts>(endpoints, { keyId: oneOf(keyIds) }, options);
   return keyIds.map((keyId) => found.filter((endpoint) => endpoint.keyId === keyId));
 });
 

@@ -1,3 +1,4 @@
+import { findAmong } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { type KeyFacts, withoutSecrets } from './manage-keys.ts';
@@ -51,12 +52,7 @@ export async function keysAmong<Field extends keyof ApiKey>(
   { accountId }: AccountOwner,
   fields: readonly Field[],
 ): Promise<Pick<ApiKey, '_id' | Field>[]> {
-  const ids = [...new Set(keyIds)];
-  if (ids.length === 0) return [];
-  const projection = Object.fromEntries(fields.map((field) => [field, 1]));
-  return keys
-    .find<Pick<ApiKey, '_id' | Field>>({ _id: { $in: ids }, accountId }, { projection, ...timeLimit() })
-    .toArray();
+  return findAmong(keys, keyIds, Object.fromEntries(fields.map((field) => [field, 1])), { accountId });
 }
 
 /** The names, by id, of the given keys that belong to the account. */

@@ -4,7 +4,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { insertOnce } from '../base/mongo/collection.ts';
+import { exists, insertOnce } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { keys } from './api-key.ts';
@@ -46,7 +46,7 @@ export async function addEndpoint(
   for (let place = 2; place <= maxEndpoints; place += 1) {
     const isInserted = await insertOnce(endpoints, { ...facts, place, signingSecret: sealed });
     if (isInserted) return { endpoint: facts, signingSecret };
-    if (await endpoints.findOne({ _id }, { projection: { _id: 1 }, ...timeLimit() })) return null;
+    if (await exists(endpoints, { _id })) return null;
   }
   throw new AppError('endpoints_full');
 }

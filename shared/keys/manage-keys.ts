@@ -5,7 +5,7 @@ import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
-import { insertOnce } from '../base/mongo/collection.ts';
+import { exists, insertOnce } from '../base/mongo/collection.ts';
 import { characterFault } from '../base/shown-text.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
@@ -85,7 +85,7 @@ export async function createKeyByForm(
  */
 async function insertWithinLimit(record: ApiKey, most: number): Promise<'inserted' | 'exists' | 'full'> {
   for (;;) {
-    if (await keys.findOne({ _id: record._id }, { projection: { _id: 1 } })) return 'exists';
+    if (await exists(keys, { _id: record._id })) return 'exists';
     const place = await freeSlot(record.accountId, most);
     if (place === null) return 'full';
     if (await insertOnce(keys, { ...record, place })) return 'inserted';

@@ -1,7 +1,13 @@
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
-import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
+import { findAll } from '../base/mongo/collection.ts';
+import {
+  ciphertextOf,
+  encryptedWithOlderKeys,
+  type SecretStore,
+  type StoredSecret,
+  secretStores,
+} from './secret-stores.ts';
 import { rekeyCheck } from './secrets-check.ts';
-import { ciphertextOf, encryptedWithOlderKeys } from './stored-secrets.ts';
 
 interface RekeyResult {
   /** The number of secrets that were re-encrypted. */
@@ -57,11 +63,7 @@ async function rekeyStore(
 
 function olderAfter(id: string, store: SecretStore, secretsKeys: SecretsKeys, limit: number): Promise<StoredSecret[]> {
   const filter = { _id: { $gt: id }, ...encryptedWithOlderKeys(store, secretsKeys) };
-  return store.collection
-    .find(filter, { projection: { [store.field]: 1 }, batchSize: limit + 1 })
-    .sort({ _id: 1 })
-    .limit(limit)
-    .toArray();
+  return findAll(store.collection, filter, { projection: { [store.field]: 1 }, sort: { _id: 1 }, limit });
 }
 
 function reencrypt(text: string, secretsKeys: SecretsKeys, belongsTo: string): string | null {

@@ -2,8 +2,7 @@ import mongoose from 'mongoose';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { ConfigError, NotMigrated } from '../base/errors.ts';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
-import { secretStores } from './secret-stores.ts';
-import { ciphertextOf, encryptedWithMissingKeys } from './stored-secrets.ts';
+import { ciphertextOf, encryptedWithMissingKeys, secretStores } from './secret-stores.ts';
 
 /** A ciphertext of this database's SECRETS_KEY: a process with another one fails at its start, not at a delivery. */
 interface SecretsCheck {
@@ -11,8 +10,7 @@ interface SecretsCheck {
   value: string;
 }
 
-const checkSchema = recordSchema();
-const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', checkSchema, 'checks'));
+const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', recordSchema(), 'checks'));
 const checkId = 'secrets';
 const checkText = 'these keys belong to this database';
 

@@ -27,7 +27,7 @@ export interface MailRow {
 const mailSchema = recordSchema();
 mailSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 mailSchema.index({ expiresAt: 1 });
-// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (secret-stores.ts).
 mailSchema.index({ sealed: 1 }, { sparse: true });
 
 export const MailModel = mongoose.model<MailRow>('Mail', mailSchema, 'mails');

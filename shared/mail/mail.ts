@@ -2,7 +2,7 @@ import type { Config } from '../base/config.ts';
 import type { Context } from '../base/context.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { newMailId } from '../base/ids.ts';
-import { insertOnce } from '../base/mongo/collection.ts';
+import { exists, insertOnce } from '../base/mongo/collection.ts';
 import { addJob } from '../base/queues.ts';
 import { isolated } from '../base/shown-text.ts';
 import { type MailRow, mails } from './mail-row.ts';
@@ -37,8 +37,7 @@ export async function storeMail(
 }
 
 /** Resolves with true if a mail with this id is stored. */
-export const isMailStored = async (id: string): Promise<boolean> =>
-  (await mails.findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
+export const isMailStored = (id: string): Promise<boolean> => exists(mails, { _id: id });
 
 /** Decrypts a stored mail. Throws SecretsKeyMissing or SecretDamaged. */
 export function openMail(config: Pick<Config, 'secrets'>, { _id, sealed = '' }: MailRow): MailText {

@@ -36,7 +36,7 @@ messageSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: { dueAt: { 
 messageSchema.index({ rideId: 1 });
 // The page of a development stack shows the newest ones.
 messageSchema.index({ createdAt: 1 });
-// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds the ciphertexts of a key (secret-stores.ts).
 messageSchema.index({ sealed: 1 }, { sparse: true });
 
 export const MessageModel = mongoose.model<MessageRow>('Message', messageSchema, 'messages');

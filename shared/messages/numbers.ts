@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
 import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
-import { collection, insertOnce, recordSchema } from '../base/mongo/collection.ts';
+import { collection, exists, insertOnce, recordSchema } from '../base/mongo/collection.ts';
 
 /** The key with which phone numbers are hashed, encrypted like other secrets, so that it survives a rotation. */
 interface NumberKey {
@@ -48,8 +48,7 @@ async function storedKey(keys: Config['secrets']['keys']): Promise<string> {
 export const addOptOut = (optOut: OptOut): Promise<boolean> => insertOnce(optOuts, optOut);
 
 /** Resolves with true if the number wants no texts. */
-export const isOptedOut = async (id: string): Promise<boolean> =>
-  (await optOuts.findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
+export const isOptedOut = (id: string): Promise<boolean> => exists(optOuts, { _id: id });
 
 /** Lets a number get texts again. Resolves with false if it had not opted out. */
 export const clearOptOut = async (id: string): Promise<boolean> =>

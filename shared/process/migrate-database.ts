@@ -18,12 +18,11 @@ import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
 import { MailModel } from '../mail/mail-row.ts';
 import { MessageModel } from '../messages/message-row.ts';
 import { NumberKeyModel, OptOutModel } from '../messages/numbers.ts';
-import { RetentionProgressModel } from '../retention/erasure-progress.ts';
+import { RetentionProgressModel } from '../retention/erase-rides.ts';
 import { startFeedMark } from '../rides/feed/raise-feed-mark.ts';
 import { RideModel } from '../rides/ride.ts';
 import { RideSumsModel } from '../usage/ride-sums.ts';
-import { StatementPartModel } from '../usage/statement-parts.ts';
-import { TripSumsModel } from '../usage/trip-sums.ts';
+import { StatementPartModel, TripSumsModel } from '../usage/trip-sums.ts';
 import { UsageProgressModel } from '../usage/usage-progress.ts';
 import { AttemptModel } from '../webhooks/attempts.ts';
 

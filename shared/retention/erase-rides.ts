@@ -1,4 +1,6 @@
+import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
+import { collection, exists, findAmong, recordSchema } from '../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { messages } from '../messages/message-row.ts';
 import { eraseMessages } from '../messages/stored-messages.ts';
@@ -7,8 +9,7 @@ import { erasedFields } from '../rides/fields.ts';
 import { erasable, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';
-import { attempts } from '../webhooks/attempts.ts';
-import { eraseAttempts } from '../webhooks/erase-attempts.ts';
+import { attempts, eraseAttempts } from '../webhooks/attempts.ts';
 
 const rounded = (place: string) => ({
   lat: { $round: [`$${place}.lat`, 2] },
@@ -98,13 +99,7 @@ const erasure = [
  * are erased first, so that a ride counts as erased only when all of it is. Idempotent. Resolves with the number of erased rides.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
-  if (rideIds.length === 0) return 0;
-  const found = await rides
-    .find<Pick<Ride, '_id' | 'keyId' | 'idempotency'>>(
-      { _id: { $in: [...rideIds] }, ...erasable },
-      { projection: { keyId: 1, 'idempotency.key': 1 }, batchSize: rideIds.length + 1 },
-    )
-    .toArray();
+  const found = await findAmong(rides, rideIds, { keyId: 1, 'idempotency.key': 1 }, erasable);
   const ended = found.map(({ _id }) => _id);
   if (ended.length === 0) return 0;
   await eraseAttempts({ rideId: { $in: ended } });
@@ -149,12 +144,10 @@ export async function eraseRide(rideId: string): Promise<string> {
   const ride = await rides.findOne<Erasable>({ _id: rideId }, { projection, ...timeLimit() });
   if (!ride) throw new AppError('ride_not_found');
   const isPending = { rideId, dueAt: { $exists: true } };
-  const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
-  const waiting = await messages.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
   const refusal =
     refusalOf(ride) ??
-    (pending && 'An event of the ride is being resent') ??
-    (waiting && 'A message about the ride has not been sent yet');
+    ((await exists(attempts, isPending)) ? 'An event of the ride is being resent' : null) ??
+    ((await exists(messages, isPending)) ? 'A message about the ride has not been sent yet' : null);
   // An earlier call may have crashed before it erased the last attempts.
   if (ride.erasedAt) {
     await eraseAttempts({ rideId });
@@ -171,4 +164,26 @@ function refusalOf({ status, unsettled, erasedAt, messagesOwed = [], withdrawals
   if (messagesOwed.length > 0) return 'A message about the ride has not been sent yet';
   // Negative on a held ride (ride.ts).
   return unsettled !== 0 || withdrawalsOwed.length > 0 ? 'An event of the ride has not been sent yet' : null;
+}
+
+/** The progress of the erasure of attempts. The collection has one document. */
+interface RetentionProgress {
+  _id: 'retention';
+  /** The attempts up to this id are erased. */
+  attemptsThrough?: string;
+}
+
+export const RetentionProgressModel = mongoose.model('RetentionProgress', recordSchema(), 'retention_progress');
+const progress = collection<RetentionProgress>(RetentionProgressModel);
+
+const retention = { _id: 'retention' } as const;
+
+/** The id of the last erased attempt, after which erasing continues; initially an empty text. */
+export async function erasedThrough(): Promise<string> {
+  return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
+}
+
+/** Records that the attempts up to this id are erased. Losing the record only repeats an erasure, without harm. */
+export async function noteErased(attemptsThrough: string): Promise<void> {
+  await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
 }

@@ -1,6 +1,7 @@
 import type mongoose from 'mongoose';
 import type { Config } from '../base/config.ts';
 import { firstRideId } from '../base/ids.ts';
+import { findAll } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { fieldsIn, projectionOf } from './fields.ts';
 import { waitsToOpen } from './opening.ts';
@@ -103,12 +104,8 @@ type Index = typeof statusIndex | typeof plannedIndex | typeof lostIndex;
 const find = (filter: mongoose.mongo.Filter<Ride>, hint: Index, limit: number): Promise<BoardRide[]> => {
   const { keyId: _keyId, ...order } = hint;
   const sort: Record<string, 1 | -1> = 'status' in hint ? { _id: -1 } : order;
-  return rides
-    .find<BoardRide>(filter, {
-      ...committedReads(),
-      ...{ projection: boardFields, hint, sort, limit, batchSize: limit + 1 },
-    })
-    .toArray();
+  const options = { ...committedReads(), projection: boardFields, hint, sort, limit };
+  return findAll<Ride, BoardRide>(rides, filter, options);
 };
 
 type Named = Pick<Ride, '_id' | 'passenger' | 'reference'>;
@@ -118,19 +115,14 @@ async function notBookedAgain(keyId: string, lost: BoardRide[], known: readonly 
   const open = lost.filter((ride) => !known.some((other) => isAgain(ride, other)));
   if (open.length === 0) return open;
   const firstEnd = Math.min(...open.map(({ statusAt }) => statusAt.getTime()));
-  const completed = await rides
-    .find<Named>(
-      { keyId, status: 'completed', _id: { $gte: firstRideId(firstEnd) } },
-      {
-        ...committedReads(),
-        projection: { passenger: 1, reference: 1 },
-        hint: statusIndex,
-        sort: { _id: -1 },
-        limit: mostRead,
-        batchSize: mostRead + 1,
-      },
-    )
-    .toArray();
+  const filter = { keyId, status: 'completed', _id: { $gte: firstRideId(firstEnd) } } as const;
+  const completed = await findAll<Ride, Named>(rides, filter, {
+    ...committedReads(),
+    projection: { passenger: 1, reference: 1 },
+    hint: statusIndex,
+    sort: { _id: -1 },
+    limit: mostRead,
+  });
   return open.filter((ride) => !completed.some((other) => isAgain(ride, other)));
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../base/context.ts';
 import { canBeTexted } from '../base/e164.ts';
 import { AppError } from '../base/errors.ts';
-import { timeLimit } from '../base/mongo/durability.ts';
+import { findAmong } from '../base/mongo/collection.ts';
 import { drivers } from '../drivers/driver.ts';
 import { canCarry, removeFromRequestLists } from '../drivers/nearby.ts';
 import { applyAction } from './apply-action.ts';
@@ -60,9 +60,6 @@ async function unfitAmong(
   driverIds: ReadonlySet<string>,
   terms: Pick<RideState, 'needs' | 'passengerCount'>,
 ): Promise<Set<string>> {
-  if (driverIds.size === 0) return new Set();
-  const found = await drivers
-    .find({ _id: { $in: [...driverIds] } }, { projection: { seats: 1, equipment: 1 }, ...timeLimit() })
-    .toArray();
+  const found = await findAmong(drivers, driverIds, { seats: 1, equipment: 1 });
   return new Set(found.filter((driver) => !canCarry(terms, driver)).map(({ _id }) => _id));
 }

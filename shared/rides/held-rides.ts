@@ -1,3 +1,4 @@
+import { findAll } from '../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { heldIndex, heldRides, rides } from './ride.ts';
 import type { Ride } from './ride-types.ts';
@@ -41,10 +42,12 @@ export async function releaseRide(rideId: string): Promise<boolean> {
 
 /** The held rides in the order of their ids, at most `limit`. */
 export const listHeld = (limit: number): Promise<Pick<Ride, '_id' | 'status' | 'unsettled'>[]> =>
-  rides
-    .find(heldRides, { projection: { status: 1, unsettled: 1 }, hint: heldIndex, ...timeLimit() })
-    .sort(heldIndex)
-    .limit(limit)
-    .toArray();
+  findAll(rides, heldRides, {
+    projection: { status: 1, unsettled: 1 },
+    hint: heldIndex,
+    sort: heldIndex,
+    limit,
+    ...timeLimit(),
+  });
 
 export const countHeld = (): Promise<number> => rides.countDocuments(heldRides, { hint: heldIndex, ...timeLimit() });

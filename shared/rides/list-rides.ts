@@ -1,5 +1,6 @@
 import type mongoose from 'mongoose';
 import { firstRideId } from '../base/ids.ts';
+import { findAll, findAmong } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { keys } from '../keys/api-key.ts';
@@ -102,8 +103,8 @@ async function readNewest<Listed extends Pick<Ride, '_id'>>(
   filter: mongoose.mongo.Filter<Ride>,
   { limit, ...options }: { projection: object; hint: Record<string, 1 | -1>; limit: number },
 ): Promise<{ rides: Listed[]; hasOlder: boolean }> {
-  const size = { sort: { _id: -1 }, limit: limit + 1, batchSize: limit + 2 } as const;
-  const found = await rides.find<Listed>(filter, { ...committedReads(), ...options, ...size }).toArray();
+  const size = { sort: { _id: -1 }, limit: limit + 1 } as const;
+  const found = await findAll<Ride, Listed>(rides, filter, { ...committedReads(), ...options, ...size });
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
@@ -170,12 +171,7 @@ export type RideName = Pick<Ride, 'passenger' | 'reference'>;
 
 /** The names of an account's rides by ride id, in one query, which reads each ride by its id. */
 export async function rideNames(rideIds: readonly string[], { accountId }: RidesOwner): Promise<Map<string, RideName>> {
-  if (rideIds.length === 0) return new Map();
-  const found = await rides
-    .find<RideName & Pick<Ride, '_id'>>(
-      { _id: { $in: [...rideIds] }, accountId },
-      { projection: { passenger: 1, reference: 1 }, hint: { _id: 1 }, ...committedReads() },
-    )
-    .toArray();
+  const fields = { passenger: 1, reference: 1 };
+  const found = await findAmong(rides, rideIds, fields, { accountId }, committedReads());
   return new Map(found.map(({ _id, ...name }) => [_id, name]));
 }

@@ -1,3 +1,4 @@
+import { findAll } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { openRides, pickupIndex, rides } from './ride.ts';
 import type { Ride } from './ride-types.ts';
@@ -29,12 +30,8 @@ export type OpenRide = Pick<Ride, '_id' | Exclude<keyof typeof fields, 'asked' |
  */
 export function findOpenRides(cells: readonly number[], now: Date): Promise<OpenRide[]> {
   const filter = { ...openRides, pickupCells: { $in: [...cells] }, biddingEndsAt: { $gt: now } };
-  return rides
-    .find<OpenRide>(
-      { ...filter, heldAt: { $exists: false } },
-      { ...timeLimit(), projection: fields, hint: pickupIndex, batchSize: 10_000 },
-    )
-    .toArray();
+  const options = { ...timeLimit(), projection: fields, hint: pickupIndex };
+  return findAll<Ride, OpenRide>(rides, { ...filter, heldAt: { $exists: false } }, options);
 }
 
 /** Counts the open live rides by whether any driver was asked. Reads all of them. */

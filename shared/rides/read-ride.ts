@@ -1,4 +1,5 @@
 import { batchedFind } from '../base/mongo/batch.ts';
+import { findAmong } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
 import { findPosition, positions } from '../drivers/positions.ts';
@@ -49,8 +50,7 @@ export function readCommittedRides<Read extends { _id: string }>(
   rideIds: readonly string[],
   fields: object,
 ): Promise<Read[]> {
-  const options = { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 };
-  return rides.find<Read>({ _id: { $in: [...rideIds] } }, options).toArray();
+  return findAmong<Ride, Read>(rides, rideIds, fields, {}, committedReads());
 }
 
 function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {

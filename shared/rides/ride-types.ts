@@ -265,9 +265,9 @@ export interface Ride extends RideRequest {
   wrongPinsAt?: Date[];
   /** The messages of the partner to the driver, in order. */
   driverNotes?: DriverNote[];
-  /** When somebody asked for help on the live map, oldest first (ask-help.ts). */
+  /** When somebody asked for help on the live map, oldest first (passenger-actions.ts). */
   helpAskedAt?: Date[];
-  /** The rating of the passenger (rate-ride.ts). */
+  /** The rating of the passenger (passenger-actions.ts). */
   rating?: RideRating;
   /** The rating of the driver does not contain this one yet (workers/periodic/driver-ratings.ts). */
   ratingOwed?: true;
@@ -277,7 +277,7 @@ export interface Ride extends RideRequest {
   /** The messages that changes of the ride owe, until the timer `message` has stored them (store-owed-messages.ts). */
   messagesOwed?: { kind: MessageKind; at: Date }[];
 
-  /** The withdrawn offers whose events the timer `withdrawn` has not stored yet (withdrawn-offers.ts). */
+  /** The withdrawn offers whose events the timer `withdrawn` has not stored yet (webhooks/copies-of-event.ts). */
   withdrawalsOwed?: string[];
 
   events: RideEvent[];

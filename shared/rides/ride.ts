@@ -85,7 +85,7 @@ export const tripIndex = {
 } as const;
 rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
 
-/** Finds a driver's completed trips by their end (driver/driver-trips.ts). */
+/** Finds a driver's completed trips by their end (driver/driver-rides.ts). */
 export const driverTripIndex = { 'driver.driverId': 1, statusAt: -1 } as const;
 rideSchema.index(driverTripIndex, { partialFilterExpression: completedTrips });
 

@@ -1,3 +1,4 @@
+import { findAll, findAmong } from '../base/mongo/collection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import {
   idsWithin,
@@ -38,7 +39,7 @@ export async function searchRides(
   const candidates = rarest.ids.filter((id) =>
     sets.every(({ known, isCut, ids }) => known.has(id) || (isCut && id < (ids.at(-1) ?? ''))),
   );
-  const found = candidates.length > 0 ? await matching(candidates, words, filter, limit + 1, owner) : [];
+  const found = await matching(candidates, words, filter, limit + 1, owner);
   const shown = found.slice(0, limit);
   const isMore = found.length > limit;
   return { rides: shown, next: isMore ? shown.at(-1)?._id : rarest.isCut ? rarest.ids.at(-1) : undefined };
@@ -46,19 +47,9 @@ export async function searchRides(
 
 /** Reads only the index, whose last field is the id. */
 async function newestWith(word: string, filter: RideFilter, { accountId }: RidesOwner): Promise<Posting> {
-  const found = await rides
-    .find<Pick<Ride, '_id'>>(
-      { accountId, searchTerms: word, ...idsWithin(filter) },
-      {
-        ...committedReads(),
-        projection: { _id: 1 },
-        hint: searchIndex,
-        sort: { _id: -1 },
-        limit: mostRead,
-        batchSize: mostRead + 1,
-      },
-    )
-    .toArray();
+  const order = { hint: searchIndex, sort: { _id: -1 }, limit: mostRead } as const;
+  const options = { ...committedReads(), projection: { _id: 1 }, ...order };
+  const found = await findAll(rides, { accountId, searchTerms: word, ...idsWithin(filter) }, options);
   return { ids: found.map(({ _id }) => _id), isCut: found.length === mostRead };
 }
 
@@ -70,23 +61,16 @@ const matching = (
   limit: number,
   { accountId }: RidesOwner,
 ): Promise<ListedRide[]> =>
-  rides
-    .find<ListedRide>(
-      {
-        _id: { $in: [...candidates] },
-        accountId,
-        searchTerms: { $all: [...words] },
-        ...(keyId !== undefined && { keyId }),
-        ...(mode && { mode }),
-        status: oneOfStatuses({ status }),
-      },
-      {
-        ...committedReads(),
-        projection: listedFields,
-        hint: { _id: 1 },
-        sort: { _id: -1 },
-        limit,
-        batchSize: limit + 1,
-      },
-    )
-    .toArray();
+  findAmong<Ride, ListedRide>(
+    rides,
+    candidates,
+    listedFields,
+    {
+      accountId,
+      searchTerms: { $all: [...words] },
+      ...(keyId !== undefined && { keyId }),
+      ...(mode && { mode }),
+      status: oneOfStatuses({ status }),
+    },
+    { ...committedReads(), sort: { _id: -1 }, limit },
+  );

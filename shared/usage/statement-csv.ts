@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { shownLines } from '../base/shown-text.ts';
 import { placeText } from '../rides/place-text.ts';
-import type { TripFacts } from './trip-facts.ts';
-import type { TripLine } from './trips.ts';
+import type { TripFacts, TripLine } from './trips.ts';
 
 /** What a statement shows of its lines but does not store: names by key id, and facts of the trips by ride id. */
 export interface LineDetails {

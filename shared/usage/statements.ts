@@ -1,7 +1,6 @@
 import { timeLimit } from '../base/mongo/durability.ts';
 import { dayMs, endOfMonth, monthOf, startOfMonth, summableUntil } from './days.ts';
-import { linesPerPart, statementParts } from './statement-parts.ts';
-import { type TripSums, tripSums } from './trip-sums.ts';
+import { linesPerPart, statementParts, type TripSums, tripSums } from './trip-sums.ts';
 import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages } from './trips.ts';
 
 /** The number and price of a month's completed live trips, for which the partner pays (contract, section 1). */

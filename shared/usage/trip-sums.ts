@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { collection, recordSchema } from '../base/mongo/collection.ts';
-import type { TripTotal } from './trips.ts';
+import type { TripLine, TripTotal } from './trips.ts';
 
 /**
  * The completed live trips of one account, summed by the day on which they ended, and the statements of its closed
@@ -13,7 +13,7 @@ export interface TripSums {
   through: Date;
   /** The trips by month (`2026-11`) and day (`05`), without days that have no trips. */
   months: Record<string, Record<string, TripTotal>>;
-  /** The closed months with trips. Their lines are stored (statement-parts.ts) and never change. */
+  /** The closed months with trips. Their lines are stored (StatementPart) and never change. */
   statements?: Record<string, StatementTotal>;
   /** The start of the first month that may not be closed yet. */
   closedThrough?: Date;
@@ -24,7 +24,22 @@ interface StatementTotal extends TripTotal {
   parts: number;
 }
 
-const tripSumsSchema = recordSchema();
-
-export const TripSumsModel = mongoose.model('TripSums', tripSumsSchema, 'trip_sums');
+export const TripSumsModel = mongoose.model('TripSums', recordSchema(), 'trip_sums');
 export const tripSums = collection<TripSums>(TripSumsModel);
+
+/** The maximum number of lines of one document, and of one page of a statement. */
+export const linesPerPart = 500;
+
+/** A part of the statement of a closed month. Lines are ordered by the trips' ends. */
+interface StatementPart {
+  _id: { accountId: string; month: string; part: number };
+  lines: TripLine[];
+}
+
+const partSchema = new mongoose.Schema(
+  { _id: { accountId: String, month: String, part: Number } },
+  { strict: false, versionKey: false, autoIndex: false },
+);
+
+export const StatementPartModel = mongoose.model('StatementPart', partSchema, 'statement_parts');
+export const statementParts = collection<StatementPart>(StatementPartModel);

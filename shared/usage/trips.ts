@@ -1,4 +1,5 @@
 import { centsOf } from '../base/cents.ts';
+import { findAll, findAmong } from '../base/mongo/collection.ts';
 import { committedReads, timeLimit } from '../base/mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
@@ -53,21 +54,15 @@ interface TripRange extends TimeSpan {
 
 /** The completed live trips of an account in a range, ordered by their ends. One query, only from the index. */
 export async function findTrips(accountId: string, { from, to, skip = 0, limit }: TripRange): Promise<TripLine[]> {
-  const found = await rides
-    .find<TripEntry>(
-      { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } },
-      {
-        projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
-        sort: { statusAt: 1, _id: 1 },
-        hint: tripIndex,
-        skip,
-        limit,
-        // Requests the whole page in one reply, because the second batch of a cursor could have up to 16 MB.
-        batchSize: limit,
-        ...committedReads(),
-      },
-    )
-    .toArray();
+  const filter = { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } };
+  const found = await findAll<Ride, TripEntry>(rides, filter, {
+    projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
+    sort: { statusAt: 1, _id: 1 },
+    hint: tripIndex,
+    skip,
+    limit,
+    ...committedReads(),
+  });
   return found.map(lineOf);
 }
 
@@ -117,3 +112,17 @@ export const sumOf = (totals: readonly (TripTotal | undefined)[]): TripTotal =>
     (sum, total = noTrips) => ({ trips: sum.trips + total.trips, cents: sum.cents + total.cents }),
     noTrips,
   );
+
+/** What a statement shows of a trip but never stores: personal data stays in the ride, where retention erases it. */
+export type TripFacts = Pick<Ride, 'reference' | 'pickup' | 'destination'>;
+
+/** The facts of an account's trips by ride id, in one query by ids. Erased, deleted and foreign rides are missing. */
+export async function tripFacts(
+  rideIds: readonly string[],
+  { accountId }: { accountId: string },
+): Promise<Map<string, TripFacts>> {
+  const fields = { reference: 1, pickup: 1, destination: 1 };
+  const filter = { accountId, erasedAt: { $exists: false } };
+  const found = await findAmong(rides, rideIds, fields, filter, committedReads());
+  return new Map(found.map(({ _id, ...facts }) => [_id, facts]));
+}

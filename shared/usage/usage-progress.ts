@@ -12,9 +12,7 @@ interface UsageProgress {
   isAsked?: boolean;
 }
 
-const progressSchema = recordSchema();
-
-export const UsageProgressModel = mongoose.model('UsageProgress', progressSchema, 'usage_progress');
+export const UsageProgressModel = mongoose.model('UsageProgress', recordSchema(), 'usage_progress');
 const progress = collection<UsageProgress>(UsageProgressModel);
 
 const usage = { _id: 'usage' } as const;

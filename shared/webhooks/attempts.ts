@@ -1,9 +1,10 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
-import { collection, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
-import { timeLimit } from '../base/mongo/durability.ts';
+import { collection, findAll, findAmong, isDuplicate, recordSchema } from '../base/mongo/collection.ts';
+import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import type { Mode, SentEvent } from '../base/terms.ts';
 import { statusIn } from '../rides/events.ts';
+import { rides } from '../rides/ride.ts';
 import type { DeliveryOutcome, RideEvent, RideStatus } from '../rides/ride-types.ts';
 
 /**
@@ -83,7 +84,7 @@ export interface AttemptRecord {
   /** For a resend: the claim of the run that is making the attempt. */
   claim?: { token: string; at: Date; until: Date };
 
-  /** The time at which the contents of request and response were erased (erase-attempts.ts). */
+  /** The time at which the contents of request and response were erased (eraseAttempts). */
   erasedAt?: Date;
 }
 
@@ -187,9 +188,7 @@ const findOfRide = <Found extends object>(
   { accountId }: AccountOwner,
   options: { projection: object; limit: number },
 ): Promise<Found[]> =>
-  attempts
-    .find<Found>({ ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() })
-    .toArray();
+  findAll(attempts, { ...filter, accountId }, { ...options, sort: { _id: 1 }, hint: ofRide, ...timeLimit() });
 
 /** All attempts of a ride: of its events, and redeliveries. */
 export const attemptsOfRide = (rideId: string, owner: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>[]> =>
@@ -206,3 +205,27 @@ export const attemptsOfEvent = (
   { rideId, seq }: { rideId: string; seq: number },
   owner: AccountOwner,
 ): Promise<AttemptSummary[]> => findOfRide({ rideId, seq }, owner, { projection: summary, limit: mostOfEvent });
+
+const contents = { headers: 1, body: 1, answer: 1, answerHeaders: 1, url: 1, address: 1, requestId: 1 } as const;
+
+/**
+ * Erases headers, body, response with its headers, URL, address and the id of the client's request of these attempts. Outcome, status, reason and times
+ * stay. Skips resends that are not done. Idempotent.
+ */
+export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {
+  await attempts.updateMany(
+    { ...filter, dueAt: { $exists: false }, erasedAt: { $exists: false } },
+    { $unset: contents, $currentDate: { erasedAt: true } },
+    { writeConcern: durableWrites(), ...timeLimit() },
+  );
+}
+
+/**
+ * Erases the attempts of those of the given rides that are erased. Call it after inserting attempts, because their ride
+ * may have been erased in the meantime. Erasing a ride erases its attempts both before and after it marks the ride, so
+ * no attempt is missed in any order of the writes.
+ */
+export async function eraseAttemptsOfErased(rideIds: readonly string[]): Promise<void> {
+  const erased = await findAmong(rides, rideIds, { _id: 1 }, { erasedAt: { $exists: true } });
+  if (erased.length > 0) await eraseAttempts({ rideId: { $in: erased.map(({ _id }) => _id) } });
+}

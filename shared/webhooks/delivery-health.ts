@@ -1,5 +1,6 @@
 import { AccountModel, operatorEmail } from '../accounts/account.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
+import { findAll, findAmong } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
 import { type MailRow, mails } from '../mail/mail-row.ts';
@@ -21,8 +22,8 @@ export async function deliveryHealth(
   keyIds: readonly string[],
   { accountId }: AccountOwner,
 ): Promise<Map<string, FailingDeliveries>> {
-  const filter = { _id: { $in: [...keyIds] }, accountId, 'failing.inRow': { $gte: failuresToReport } };
-  const found = await keys.find(filter, { projection: { failing: 1 }, ...timeLimit() }).toArray();
+  const isFailingOf = { accountId, 'failing.inRow': { $gte: failuresToReport } };
+  const found = await findAmong(keys, keyIds, { failing: 1 }, isFailingOf);
   return new Map(
     found.flatMap(({ _id, failing }) => {
       if (!failing) return [];
@@ -63,12 +64,11 @@ const maxFailing = 1_000;
 /** All failing keys, the longest streak first; at most 1,000. */
 export async function listFailingKeys(): Promise<FailingKey[]> {
   const fields = { accountId: 1, name: 1, failing: 1 } as const;
-  const found = await keys
-    .find(isFailing, { projection: fields, sort: { 'failing.inRow': -1, _id: 1 }, limit: maxFailing, ...timeLimit() })
-    .toArray();
+  const page = { projection: fields, sort: { 'failing.inRow': -1, _id: 1 }, limit: maxFailing } as const;
+  const found = await findAll(keys, isFailing, { ...page, ...timeLimit() });
   const mailIds = found.flatMap(({ failing }) => failing?.mailIds ?? []);
   const [sent, operator] = await Promise.all([
-    mails.find({ _id: { $in: mailIds } }, { projection: { state: 1, finishedAt: 1 }, ...timeLimit() }).toArray(),
+    findAmong(mails, mailIds, { state: 1, finishedAt: 1 }),
     AccountModel.findOne({ email: operatorEmail }, { _id: 1 }).lean(),
   ]);
   return found.flatMap(({ _id: keyId, accountId, name, failing }) => {

@@ -1,7 +1,8 @@
 import { firstAttemptId } from '../base/ids.ts';
+import { findAll } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { sentEvents } from '../base/terms.ts';
-import { type AccountOwner, type AttemptRecord, attempts } from './attempts.ts';
+import { type AccountOwner, type AttemptRecord, attempts, ofAccount } from './attempts.ts';
 
 /** The newest attempts that are read, so that the cost does not depend on the number of attempts. */
 const mostRead = 1_000;
@@ -22,25 +23,20 @@ type Sent = Pick<AttemptRecord, 'kind' | 'outcome' | 'durationMs'>;
 
 /** How many of an account's events were delivered since a time, and how long that took. */
 export async function deliveryRate({ accountId }: AccountOwner, since: Date): Promise<DeliveryRate> {
-  const found = await attempts
-    .find<Sent>(
-      {
-        accountId,
-        // With every outcome and event listed, MongoDB merges one ordered scan for each instead of sorting.
-        outcome: { $in: [...sentOutcomes] },
-        event: { $in: [...sentEvents] },
-        _id: { $gte: firstAttemptId(since.getTime()) },
-      },
-      {
-        projection: { _id: 0, kind: 1, outcome: 1, durationMs: 1 },
-        hint: { accountId: 1, outcome: 1, event: 1, _id: 1 },
-        sort: { _id: -1 },
-        limit: mostRead,
-        batchSize: mostRead + 1,
-        ...timeLimit(),
-      },
-    )
-    .toArray();
+  const filter = {
+    accountId,
+    // With every outcome and event listed, MongoDB merges one ordered scan for each instead of sorting.
+    outcome: { $in: [...sentOutcomes] },
+    event: { $in: [...sentEvents] },
+    _id: { $gte: firstAttemptId(since.getTime()) },
+  };
+  const found = await findAll<AttemptRecord, Sent>(attempts, filter, {
+    projection: { _id: 0, kind: 1, outcome: 1, durationMs: 1 },
+    hint: ofAccount,
+    sort: { _id: -1 },
+    limit: mostRead,
+    ...timeLimit(),
+  });
   const first = found.filter(({ kind }) => kind === 'event');
   const delivered = first.filter(({ outcome }) => outcome === 'delivered');
   const durations = delivered.flatMap(({ durationMs = [] }) => durationMs).sort((a, b) => a - b);

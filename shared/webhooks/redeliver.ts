@@ -1,6 +1,7 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { newAttemptId } from '../base/ids.ts';
+import { exists } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
 import { findEndpoint } from '../keys/endpoints.ts';
@@ -18,11 +19,11 @@ import {
   waitingUntil,
 } from './attempts.ts';
 import { listAttempts } from './list-attempts.ts';
-import { idOf } from './missed-events.ts';
 import {
   type EarlierRequests,
   type EventOfRide,
   findUndelivered,
+  idOf,
   nothingRequested,
   type RideWithEvents,
   rideFields,
@@ -67,11 +68,7 @@ export async function redeliver(
 
 /** True if the copy of an event for a further endpoint was sent. No endpoint waits for the attempt for the default URL. */
 const isCopySent = async ({ rideId, seq, endpointId }: { rideId: string; seq: number; endpointId?: string }) =>
-  endpointId !== undefined &&
-  (await attempts.findOne(
-    { rideId, seq, kind: 'event', endpointId, dueAt: { $exists: false } },
-    { projection: { _id: 1 }, ...timeLimit() },
-  )) !== null;
+  endpointId !== undefined && exists(attempts, { rideId, seq, kind: 'event', endpointId, dueAt: { $exists: false } });
 
 const hasWebhookUrl = async (keyId: string): Promise<boolean> =>
   Boolean((await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1 }, ...timeLimit() }))?.webhookUrl);
@@ -117,9 +114,7 @@ export async function redeliverFailed(
   range: TimeRange,
   { accountId, requestId, form }: Requester,
 ): Promise<number> {
-  if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
-    throw new AppError('not_found');
-  }
+  if (!(await exists(keys, { _id: keyId, accountId }))) throw new AppError('not_found');
   let sent = 0;
   for (let isDone = false; !isDone; ) {
     const earlier = await findRequested(form);

@@ -37,43 +37,13 @@ const texts = [
 ];
 const phones = ['+12025550143', '+1202555014', '2025550143'];
 const urls = [
-  'https://partner.example/rides',
-  'https://10.0.0.1/',
-  'http://partner.example/',
-  'https://user@partner.example',
+  ...['https://partner.example/rides', 'https://10.0.0.1/', 'http://partner.example/', 'https://user@partner.example'],
 ];
 const numbers = [
-  0,
-  -0,
-  1,
-  1.5,
-  7,
-  8,
-  200,
-  601,
-  1_441,
-  1e-7,
-  -90.1,
-  90,
-  181,
-  1e6,
-  1e9,
-  1e15,
-  2 ** 53,
-  -(2 ** 53),
-  Infinity,
+  ...[0, -0, 1, 1.5, 7, 8, 200, 601, 1_441, 1e-7, -90.1, 90, 181, 1e6, 1e9, 1e15, 2 ** 53, -(2 ** 53), Infinity],
 ];
-const lists = [
-  [],
-  ['pet'],
-  ['pet', 'pet'],
-  ['cat'],
-  [null],
-  [{}],
-  [1],
-  [{ phone: '+12025550143' }],
-  Array(4).fill({ phone: '+12025550143' }),
-];
+const contact = { phone: '+12025550143' };
+const lists = [...[[], ['pet'], ['pet', 'pet'], ['cat'], [null], [{}], [1], [contact], Array(4).fill(contact)]];
 const maps: object[] = [{}, { a: 'b' }, { 'a b': 'c' }, { a: null }, { a: 1 }, { constructor: 'x', toString: 'y' }];
 const manyEntries = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`n${index}`, index < 2 ? null : 'x']));
 const values = [undefined, null, true, false, ...texts, ...phones, ...urls, ...numbers, ...lists, ...maps, manyEntries];

@@ -98,28 +98,26 @@ describe('POST /rides/:rideId/accept', () => {
     expect(await statusOf(rideId)).to.equal('bidding');
   });
 
-  describe('order of checks', () => {
-    it('accept checks the body (400) before the ride (404)', async () => {
-      const { status } = await partner.post('/rides/ride_unknown/accept', {});
-      expect(status).to.equal(400);
-    });
+  it('accept checks the body (400) before the ride (404)', async () => {
+    const { status } = await partner.post('/rides/ride_unknown/accept', {});
+    expect(status).to.equal(400);
+  });
 
-    it('accept checks the offer, the status, the bidding time and the withdrawal, and changes nothing', async () => {
-      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
-      const refusal = async (offerId = offer.offerId) => {
-        const before = await rides.findOne({ _id: rideId });
-        const { status, headers } = await partner.post(`/rides/${rideId}/accept`, { offerId });
-        expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
-        return `${status} ${headers.get('x-service-error')}`;
-      };
-      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
-      expect(await refusal()).to.equal('409 offer_withdrawn');
-      await endBidding(rideId);
-      expect(await refusal()).to.equal('409 bidding_over');
-      expect(await refusal(unknownOffer)).to.equal('404 offer_not_found');
-      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
-      expect(await refusal()).to.equal('409 ride_not_bidding');
-      expect(await refusal(unknownOffer)).to.equal('404 offer_not_found');
-    });
+  it('accept checks the offer, the status, the bidding time and the withdrawal, and changes nothing', async () => {
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
+    const refusal = async (offerId = offer.offerId) => {
+      const before = await rides.findOne({ _id: rideId });
+      const { status, headers } = await partner.post(`/rides/${rideId}/accept`, { offerId });
+      expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
+      return `${status} ${headers.get('x-service-error')}`;
+    };
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
+    expect(await refusal()).to.equal('409 offer_withdrawn');
+    await endBidding(rideId);
+    expect(await refusal()).to.equal('409 bidding_over');
+    expect(await refusal(unknownOffer)).to.equal('404 offer_not_found');
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
+    expect(await refusal()).to.equal('409 ride_not_bidding');
+    expect(await refusal(unknownOffer)).to.equal('404 offer_not_found');
   });
 });

@@ -110,47 +110,45 @@ describe('auto-accept', () => {
     expect(await timersOf(rideId)).to.have.members(['stall', 'arrive']);
   });
 
-  describe('with waitSeconds', () => {
-    const waiting = { ...limits, waitSeconds: 20 };
-    const waitOf = async (rideId: string) => {
-      const { timers } = await storedRide(rideId);
-      return timers.find(({ name }) => name === 'auto_accept')?.dueAt;
-    };
-    const acceptedBy = async (rideId: string) => (await storedRide(rideId)).acceptedOfferId;
+  const waiting = { ...limits, waitSeconds: 20 };
+  const waitOf = async (rideId: string) => {
+    const { timers } = await storedRide(rideId);
+    return timers.find(({ name }) => name === 'auto_accept')?.dueAt;
+  };
+  const acceptedBy = async (rideId: string) => (await storedRide(rideId)).acceptedOfferId;
 
-    it('after the wait the cheapest offer within the limits is accepted; of equal prices the one with the shortest ETA', async () => {
-      const rideId = await newRideWith(waiting);
-      await offerOn(api.ctx, rideId, { price: 24, etaMinutes: 2 });
-      await offerOn(api.ctx, rideId, { price: 19, etaMinutes: 11 });
-      await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 9 });
-      const { offerId } = await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
-      await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
-      expect(await due(rideId)).to.include({ result: 'done', status: 'driver_arriving' });
-      const ride = await storedRide(rideId);
-      expect(ride).to.include({ acceptedOfferId: offerId, agreedPrice: 21 });
-      expect(ride.events.at(-1)?.by).to.equal('auto_accept');
-      expect(await run(rideId)).to.deep.equal({ result: 'stale' });
-    });
+  it('after the wait the cheapest offer within the limits is accepted; of equal prices the one with the shortest ETA', async () => {
+    const rideId = await newRideWith(waiting);
+    await offerOn(api.ctx, rideId, { price: 24, etaMinutes: 2 });
+    await offerOn(api.ctx, rideId, { price: 19, etaMinutes: 11 });
+    await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 9 });
+    const { offerId } = await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
+    await offerOn(api.ctx, rideId, { price: 21, etaMinutes: 6 });
+    expect(await due(rideId)).to.include({ result: 'done', status: 'driver_arriving' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ acceptedOfferId: offerId, agreedPrice: 21 });
+    expect(ride.events.at(-1)?.by).to.equal('auto_accept');
+    expect(await run(rideId)).to.deep.equal({ result: 'stale' });
+  });
 
-    it('if no fitting offer is left after the wait, the next one starts a new wait', async () => {
-      const rideId = await newRideWith(waiting);
-      const { offerId } = await offerOn(api.ctx, rideId);
-      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
-      expect(await due(rideId)).to.include({ result: 'done', status: 'bidding' });
-      expect(await waitOf(rideId)).to.equal(undefined);
-      const { at } = await offerOn(api.ctx, rideId);
-      expect((await waitOf(rideId))?.getTime()).to.equal(at.getTime() + 20_000);
-    });
+  it('if no fitting offer is left after the wait, the next one starts a new wait', async () => {
+    const rideId = await newRideWith(waiting);
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+    expect(await due(rideId)).to.include({ result: 'done', status: 'bidding' });
+    expect(await waitOf(rideId)).to.equal(undefined);
+    const { at } = await offerOn(api.ctx, rideId);
+    expect((await waitOf(rideId))?.getTime()).to.equal(at.getTime() + 20_000);
+  });
 
-    it('the partner can accept any offer or cancel during the wait, which then has no effect', async () => {
-      const [accepted, cancelled] = [await newRideWith(waiting), await newRideWith(waiting)];
-      await offerOn(api.ctx, accepted, { price: 15 });
-      const { offerId } = await offerOn(api.ctx, accepted, { price: 90 });
-      await partner.post(`/rides/${accepted}/accept`, { offerId });
-      await offerOn(api.ctx, cancelled);
-      await partner.post(`/rides/${cancelled}/cancel`);
-      for (const rideId of [accepted, cancelled]) expect(await run(rideId)).to.deep.equal({ result: 'stale' });
-      expect(await acceptedBy(accepted)).to.equal(offerId);
-    });
+  it('the partner can accept any offer or cancel during the wait, which then has no effect', async () => {
+    const [accepted, cancelled] = [await newRideWith(waiting), await newRideWith(waiting)];
+    await offerOn(api.ctx, accepted, { price: 15 });
+    const { offerId } = await offerOn(api.ctx, accepted, { price: 90 });
+    await partner.post(`/rides/${accepted}/accept`, { offerId });
+    await offerOn(api.ctx, cancelled);
+    await partner.post(`/rides/${cancelled}/cancel`);
+    for (const rideId of [accepted, cancelled]) expect(await run(rideId)).to.deep.equal({ result: 'stale' });
+    expect(await acceptedBy(accepted)).to.equal(offerId);
   });
 });

@@ -16,6 +16,17 @@ function bodyOf(bytes: number): string {
   return filled('x'.repeat(bytes - Buffer.byteLength(filled(''))));
 }
 
+/** Every kind of creation that is refused, with its status. */
+const refusals: [title: string, status: number, send: (partner: Client) => Promise<Answer>][] = [
+  ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
+  ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
+  ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
+  ['an unknown scenario', 400, (partner) => partner.createRide({}, { 'x-service-test-scenario': 'nope' })],
+  ['a wrong Idempotency-Key', 400, (partner) => partner.createRide({}, { 'idempotency-key': 'a b' })],
+  ['a body that is too large', 413, (partner) => partner.createRide({ filler: 'x'.repeat(20_000) })],
+  ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
+];
+
 describe('POST /rides: the body', () => {
   const api = useTestApi();
   const partner = usePartner(api);
@@ -30,39 +41,26 @@ describe('POST /rides: the body', () => {
     });
   const json = { 'content-type': 'application/json' };
 
-  const noJsonObject: [title: string, body: string][] = [
-    ['malformed JSON', '{"fare": 25'],
-    ['a trailing comma', '{"fare": 25,}'],
-    ['two objects', `${valid}${valid}`],
-    ['an array', `[${valid}]`],
-    ['an empty array', '[]'],
-    ['null', 'null'],
-    ['a number', '5'],
-    ['a text', '"ride"'],
-    ['true', 'true'],
-    ['an empty body', ''],
-    ['only white space', '  \n '],
-    ['a form', 'fare=25'],
-    ['only a byte order mark', '\ufeff'],
-    ['an empty object', '{}'],
-    ['deep nesting', '['.repeat(8_000)],
-    ['deep nesting in a field', `{"notes":${'['.repeat(8_000)}${']'.repeat(8_000)}}`],
-  ];
-  for (const [title, body] of noJsonObject) {
+  const notJson = 'The request body is not valid JSON';
+  const notAnObject = 'The request body must be a JSON object';
+  const missing = 'The request needs a JSON object as its body, sent as application/json';
+  for (const [title, body, error] of [
+    ['malformed JSON', '{"fare": 25', notJson],
+    ['two objects', `${valid}${valid}`, notJson],
+    ['deep nesting', '['.repeat(8_000), notJson],
+    ['an array', `[${valid}]`, notAnObject],
+    ['null', 'null', notAnObject],
+    ['an object that was serialized twice', JSON.stringify(valid), notAnObject],
+    ['an empty body', '', missing],
+    ['only white space', '  \n ', notJson],
+    ['only a byte order mark', '\ufeff', missing],
+  ] as const) {
     it(`a creation answers 400 for ${title} as its body`, async () => {
       const answer = await send(body, json);
-      expect(answer.status).to.equal(400);
-      expect(answer.body.error).to.match(/^(The request (body|needs)|pickup is required)/);
+      expect([answer.status, answer.body]).to.deep.equal([400, { error }]);
       expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
     });
   }
-
-  it('a creation whose body is valid JSON but no object answers 400 and says so', async () => {
-    for (const body of ['null', '5', JSON.stringify(valid), `[${valid}]`]) {
-      expect((await send(body, json)).body).to.deep.equal({ error: 'The request body must be a JSON object' });
-    }
-    expect((await send('{"fare": 25', json)).body).to.deep.equal({ error: 'The request body is not valid JSON' });
-  });
 
   it('a creation without a body answers 400', async () => {
     const answer = await rawRequest(
@@ -78,14 +76,7 @@ describe('POST /rides: the body', () => {
     expect(answer.status).to.equal(400);
   });
 
-  for (const type of [
-    'text/plain',
-    'text/json',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data',
-    'json',
-    '',
-  ]) {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'json', '']) {
     it(`a creation answers 400 for the content type ${type || '(none)'}`, async () => {
       // The body is sent as bytes, so that fetch does not add a content type.
       const answer = await send(Buffer.from(valid), type ? { 'content-type': type } : {});
@@ -94,13 +85,7 @@ describe('POST /rides: the body', () => {
     });
   }
 
-  for (const type of [
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset=UTF-8',
-    'APPLICATION/JSON',
-    'application/vnd.partner+json',
-  ]) {
+  for (const type of ['application/json;charset=UTF-8', 'APPLICATION/JSON', 'application/vnd.partner+json']) {
     it(`a creation accepts the content type ${type}`, async () => {
       const answer = await send(valid, { 'content-type': type });
       expect(answer.status).to.equal(201);
@@ -185,27 +170,6 @@ describe('POST /rides: the body', () => {
       expect(answer.body).to.deep.equal({ error: 'Content-Encoding is not supported' });
     });
   }
-});
-
-const unknownToDns = `https://${'a'.repeat(64)}.example/`;
-
-/** Every kind of creation that is refused, with its status. */
-const refusals: [title: string, status: number, send: (partner: Client) => Promise<Answer>][] = [
-  ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
-  ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
-  ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
-  ['a webhookUrl that DNS does not allow', 400, (partner) => partner.createRide({ webhookUrl: unknownToDns })],
-  ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
-  ['an array', 400, (partner) => partner.post('/rides', [])],
-  ['another content type', 400, (partner) => partner.createRide({}, { 'content-type': 'text/plain' })],
-  ['an unknown scenario', 400, (partner) => partner.createRide({}, { 'x-service-test-scenario': 'nope' })],
-  ['a wrong Idempotency-Key', 400, (partner) => partner.createRide({}, { 'idempotency-key': 'a b' })],
-  ['a body that is too large', 413, (partner) => partner.createRide({ filler: 'x'.repeat(20_000) })],
-  ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
-];
-
-describe('POST /rides: refused creations', () => {
-  const api = useTestApi();
 
   const jobs = async () => {
     const counts = await Promise.all(poolNames.map((pool) => api.ctx.queues[pool].getJobCountByTypes()));

@@ -4,10 +4,6 @@ import { type Client, validRide } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 
 const at = (lat: unknown, lng: unknown) => ({ lat, lng });
-const emoji = '🚕';
-/** Each emoji is one code point, but two UTF-16 units. */
-const emojis = (count: number) => emoji.repeat(count);
-
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'x']));
 
 /** A title, the fields to send, and the field that the error must name. */
@@ -19,67 +15,23 @@ const accepted: Case[] = [
     { passenger: { phone: '+12025550143', locale: 'pt-BR' }, notify: { passenger: true, contacts: [] } },
   ],
   ['no texts for any phone', { passenger: { phone: 'room 12' }, notify: { passenger: false } }],
-  ['null for onDriverCancel', { onDriverCancel: null }],
   ['0,0 as coordinates', { pickup: at(0, 0), destination: at(0, 0) }],
-  ['the poles and the date line', { pickup: at(90, 180), destination: at(-90, -180) }],
   ['a long address', { pickup: { ...at(1, 1), address: 'a'.repeat(5_000) } }],
-  ['the highest fare', { fare: 1_000_000 }],
-  ['passengerCount 7', { passengerCount: 7 }],
-  ['200 characters of notes', { notes: 'n'.repeat(200) }],
-  ['200 emoji of notes, because the limit counts code points', { notes: emojis(200) }],
-  ['200 combining marks of notes', { notes: 'e\u0301'.repeat(100) }],
-  ['empty texts of passenger', { passenger: { name: '', phone: '' } }],
   ['an https webhookUrl with a port and a query', { webhookUrl: 'https://partner.example:8443/hook?x=1' }],
   ['a webhookUrl with an unknown host, which is not resolved', { webhookUrl: 'https://does-not-exist.example/' }],
-  ['64 emoji as reference', { reference: emojis(64) }],
   ['20 entries of metadata', { metadata: entries(20) }],
-  ['no entry of metadata', { metadata: {} }],
-  ['null as a value of metadata, which counts as absent', { metadata: { a: null } }],
-  ['the longest name and value of metadata', { metadata: { [`a${'-'.repeat(39)}`]: 'é'.repeat(100) } }],
   ['names of properties of Object.prototype in metadata', { metadata: { constructor: 'a', toString: 'b' } }],
 ];
 
-const textFields: [field: string, wrap: (text: unknown) => object][] = [
-  ['notes', (notes) => ({ notes })],
-  ['pickup.address', (address) => ({ pickup: { ...at(1, 1), address } })],
-  ['destination.address', (address) => ({ destination: { ...at(1, 1), address } })],
-  ['passenger.name', (name) => ({ passenger: { name } })],
-  ['passenger.phone', (phone) => ({ passenger: { phone } })],
-];
-
-const places = ['pickup', 'destination'];
+/**
+ * Refused fields whose rule the OpenAPI document does not have, or not completely. The rules of the document are in
+ * openapi.test.ts, and generated-bodies.test.ts checks that the API has the same ones.
+ */
 const refused: Case[] = [
-  ...places.flatMap((place): Case[] => [
-    [`without ${place}`, { [place]: undefined }, place],
-    [`${place} null`, { [place]: null }, place],
-    [`${place} as text`, { [place]: '1,2' }, place],
-    [`${place} empty`, { [place]: {} }, `${place}.lat`],
-    [`${place} without lng`, { [place]: { lat: 1 } }, `${place}.lng`],
-    [`${place}.lat over 90`, { [place]: at(90.000001, 1) }, `${place}.lat`],
-    [`${place}.lng under -180`, { [place]: at(1, -180.000001) }, `${place}.lng`],
-    [`${place}.lng as text`, { [place]: at(1, '5') }, `${place}.lng`],
-  ]),
-  ['without fare', { fare: undefined }, 'fare'],
-  ['fare 0', { fare: 0 }, 'fare'],
-  ['fare above 1,000,000', { fare: 1_000_000.01 }, 'fare'],
+  ['without pickup', { pickup: undefined }, 'pickup'],
   ['fare as text', { fare: '5' }, 'fare'],
-  ['distanceKm below 0', { distanceKm: -0.01 }, 'distanceKm'],
-  ['passengerCount 0', { passengerCount: 0 }, 'passengerCount'],
-  ['passengerCount 8', { passengerCount: 8 }, 'passengerCount'],
-  ['an unknown carType', { carType: 'limousine' }, 'carType'],
-  ['an unknown rideType', { rideType: 'express' }, 'rideType'],
-  ['201 characters of notes', { notes: 'n'.repeat(201) }, 'notes'],
-  ['201 emoji of notes', { notes: emojis(201) }, 'notes'],
-  ['passenger as text', { passenger: 'Ann' }, 'passenger'],
-  ...textFields.flatMap(([field, wrap]): Case[] => [
-    [`${field} as a number`, wrap(5), field],
-    [`${field}: a lone surrogate`, wrap('x\ud800y'), field],
-  ]),
-  ...['end', '', true, {}].map(
-    (onDriverCancel): Case => [
-      ...([`onDriverCancel ${JSON.stringify(onDriverCancel)}`, { onDriverCancel }, 'onDriverCancel'] as const),
-    ],
-  ),
+  ['notes: a lone surrogate', { notes: 'x\ud800y' }, 'notes'],
+  ['pickup.address: a lone surrogate', { pickup: { ...at(1, 1), address: '\ud800' } }, 'pickup.address'],
   ...['2026-11-24', 1.5, -1, {}, true].map(
     (pickupAt): Case => [...([`pickupAt ${JSON.stringify(pickupAt)}`, { pickupAt }, 'pickupAt'] as const)],
   ),
@@ -95,22 +47,11 @@ const refused: Case[] = [
   ['texts to a passenger without a number', { notify: { passenger: true } }, 'passenger.phone'],
   ['texts to a contact without a number', { notify: { contacts: [{ name: 'Kim' }] } }, 'notify.contacts\\[0\\].phone'],
   ['four contacts', { notify: { contacts: Array(4).fill({ phone: '+12025550143' }) } }, 'notify.contacts'],
-  ...[
-    ['http', 'http://partner.example/hook'],
-    ['an empty text', ''],
-    ['a number', 5],
-    ['localhost', 'https://localhost/hook'],
-    ['a private address', 'https://10.1.2.3/hook'],
-    ['a line break', 'https://partner.example/hook\r\nX-Evil: 1'],
-    ['a lone surrogate', 'https://partner.example/\ud800'],
-    ['an array', ['https://partner.example/hook']],
-  ].map(([what, webhookUrl]): Case => [`webhookUrl: ${what}`, { webhookUrl }, 'webhookUrl']),
-  ['a reference of 65 characters', { reference: 'x'.repeat(65) }, 'reference must be at most 64'],
-  ['a lone surrogate', { reference: '\ud800' }, 'reference must be well-formed'],
-  ['an array', { metadata: ['desk'] }, 'metadata must be of type'],
+  ...['', 5, 'https://10.1.2.3/hook', 'https://partner.example/\ud800', ['https://partner.example/hook']].map(
+    (webhookUrl): Case => [`webhookUrl ${JSON.stringify(webhookUrl)}`, { webhookUrl }, 'webhookUrl'],
+  ),
+  ['a reference with a lone surrogate', { reference: '\ud800' }, 'reference must be well-formed'],
   ['21 entries', { metadata: entries(21) }, 'metadata must have at most 20'],
-  ['a value of 101 characters', { metadata: { desk: 'x'.repeat(101) } }, 'metadata.desk must be at most 100'],
-  ['an object as value', { metadata: { desk: { $gt: '' } } }, 'metadata.desk must be a'],
   ...['', '$set', 'a.b', '1st', 'ä', 'a b', 'x'.repeat(41)].map(
     (name): Case => [`the name "${name}"`, { metadata: { [name]: 'x' } }, 'Each name in metadata'],
   ),
@@ -172,37 +113,12 @@ describe('POST /rides: the fields', () => {
 
   it('a creation ignores unknown fields and internal fields of a ride, and stores none of them', async () => {
     const partner = await api.partner();
-    const unknown = {
-      _id: 'ride_mine',
-      rideId: 'ride_mine',
-      keyId: 'key_other',
-      accountId: 'acct_other',
-      mode: 'live',
-      testMode: false,
-      status: 'completed',
-      rev: 9,
-      seq: 9,
-      settledSeq: 9,
-      unsettled: 9,
-      offers: [{ offerId: 'mine' }],
-      events: [{ seq: 1 }],
-      timers: [],
-      driver: { name: 'mine' },
-      acceptedOfferId: 'mine',
-      agreedPrice: 1,
-      cancelledBy: 'driver',
-      trackToken: 'mine',
-      trackUrl: 'mine',
-      scenario: 'stalls',
-      idempotency: { key: 'mine' },
-      createdAt: 0,
-      biddingEndsAt: 0,
-      leg: {},
-      claim: {},
-      $set: { status: 'completed' },
-      'pickup.lat': 7,
-      nonsense: 1,
-    };
+    const internal = [
+      ...['_id', 'rideId', 'keyId', 'accountId', 'mode', 'testMode', 'status', 'rev', 'seq', 'settledSeq', 'unsettled'],
+      ...['offers', 'events', 'timers', 'driver', 'acceptedOfferId', 'agreedPrice', 'cancelledBy', 'trackToken'],
+      ...['trackUrl', 'scenario', 'idempotency', 'createdAt', 'biddingEndsAt', 'leg', 'claim', '$set', 'pickup.lat'],
+    ];
+    const unknown = Object.fromEntries([...internal, 'nonsense'].map((name) => [name, 'mine']));
     const { status, body } = await partner.createRide({
       ...unknown,
       pickup: { ...validRide.pickup, nonsense: 1, $gt: 1 },
@@ -210,7 +126,7 @@ describe('POST /rides: the fields', () => {
     });
     expect(status).to.equal(201);
     expect(body).to.include({ status: 'bidding', testMode: true });
-    expect(body.rideId).not.to.equal('ride_mine');
+    expect(body.rideId).not.to.equal('mine');
 
     const stored = await rides.findOne({ _id: body.rideId });
     const plain = await partner.createRide();

@@ -133,24 +133,22 @@ describe('an erased ride', () => {
     }
   });
 
-  describe('rides that cannot be erased', () => {
-    const refused = async ({ _id }: Pick<Ride, '_id'>) => {
-      const before = await rides.findOne({ _id });
-      expect(await outcomeOf(eraseRide(_id))).to.equal('not_erasable');
-      expect(await rides.findOne({ _id })).to.deep.equal(before);
-    };
+  const refused = async ({ _id }: Pick<Ride, '_id'>) => {
+    const before = await rides.findOne({ _id });
+    expect(await outcomeOf(eraseRide(_id))).to.equal('not_erasable');
+    expect(await rides.findOne({ _id })).to.deep.equal(before);
+  };
 
-    it('a ride that a restore holds, because it has an event to send, is refused', async () => {
-      const ride = await endedRide(api.ctx, 1);
-      await rides.updateOne({ _id: ride._id }, { $set: { unsettled: -1, heldAt: new Date() } });
-      await refused(ride);
-    });
+  it('a ride that a restore holds, because it has an event to send, is refused', async () => {
+    const ride = await endedRide(api.ctx, 1);
+    await rides.updateOne({ _id: ride._id }, { $set: { unsettled: -1, heldAt: new Date() } });
+    await refused(ride);
+  });
 
-    it('a ride with a pending resend cannot be erased', async () => {
-      const ride = await endedRide(api.ctx, 1);
-      await attempts.updateOne({ rideId: ride._id }, { $set: { dueAt: new Date() } });
-      await refused(ride);
-      expect(await personalIn(ride._id)).to.deep.equal(personal);
-    });
+  it('a ride with a pending resend cannot be erased', async () => {
+    const ride = await endedRide(api.ctx, 1);
+    await attempts.updateOne({ rideId: ride._id }, { $set: { dueAt: new Date() } });
+    await refused(ride);
+    expect(await personalIn(ride._id)).to.deep.equal(personal);
   });
 });

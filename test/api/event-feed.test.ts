@@ -32,144 +32,140 @@ describe('reading events', () => {
       .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, ...event })))
       .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.rideId < b.rideId ? -1 : 1));
 
-  describe('of a ride', () => {
-    it('the list has all events of a ride, each with id, body and delivery', async () => {
-      const rideId = await ride(2);
-      const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
-      const { events } = await storedRide(rideId);
-      const { status, body } = await partner.get(`/rides/${rideId}/events`);
-      expect(status).to.equal(200);
-      expect(body).to.deep.equal({
+  it('the list has all events of a ride, each with id, body and delivery', async () => {
+    const rideId = await ride(2);
+    const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
+    await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
+    const { events } = await storedRide(rideId);
+    const { status, body } = await partner.get(`/rides/${rideId}/events`);
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      rideId,
+      events: events.map(({ seq, event, at, body: sent }, index) => ({
+        eventId: `evt_${rideId.slice(5)}_${seq}`,
         rideId,
-        events: events.map(({ seq, event, at, body: sent }, index) => ({
-          eventId: `evt_${rideId.slice(5)}_${seq}`,
-          rideId,
-          seq,
-          event,
-          at: at.getTime(),
-          body: JSON.parse(sent),
-          delivery: index === 0 ? { ...delivery, at: 5 } : null,
-        })),
-        resends: [],
-      });
-    });
-
-    it('the answer has the body of each event in the bytes that were signed, also for the price 1e-7', async () => {
-      const rideId = await rideWithEvents(api.ctx, partner, 5, { offers: [{ price: 1e-7 }] });
-      const sent = (await storedRide(rideId)).events.map(({ body }) => body);
-      expect(sent[0]).to.include('"price":1e-7');
-      const { text } = await partner.get(`/rides/${rideId}/events`);
-      for (const body of sent) expect(text).to.include(`"body":${body}`);
-    });
-
-    it("an event shows the id of the partner's request, but not of a driver's request", async () => {
-      const rideId = await newRide(api.ctx, { keyId: partner.keyId });
-      const { offerId } = await offerOn(api.ctx, rideId);
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.by': 'driver', 'events.0.requestId': 'of-driver' } });
-      await partner.post(`/rides/${rideId}/accept`, { offerId }, { 'x-request-id': 'desk-4711' });
-      const { body } = await partner.get(`/rides/${rideId}/events`);
-      expect(body.events.map(({ requestId }: { requestId?: string }) => requestId)).to.deep.equal([
-        undefined,
-        'desk-4711',
-      ]);
-    });
-
-    it('the list has only the events of a ride after the given seq', async () => {
-      const rideId = await ride(4);
-      for (const [after, expected] of [
-        [0, [1, 2, 3, 4]],
-        [2, [3, 4]],
-        [4, []],
-        [99, []],
-      ] as const) {
-        expect(seqs((await partner.get(`/rides/${rideId}/events?after=${after}`)).body.events)).to.deep.equal(expected);
-      }
-    });
-
-    it('a long poll for events of a ride answers as soon as a new event exists', async () => {
-      const rideId = await ride(1);
-      const poll = partner.get(`/rides/${rideId}/events?after=1&waitSeconds=30`);
-      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-      expect(seqs((await poll).body.events)).to.deep.equal([2]);
+        seq,
+        event,
+        at: at.getTime(),
+        body: JSON.parse(sent),
+        delivery: index === 0 ? { ...delivery, at: 5 } : null,
+      })),
+      resends: [],
     });
   });
 
-  describe('of a key', () => {
-    it('the feed lists the events of all rides of its own key by time, in pages of any size', async () => {
-      await rideWithEvents(api.ctx, await api.partner('live'), 3);
-      for (const count of [3, 5, 1, 4]) await aged(count);
-      const expected = places(await stored());
-      expect(expected).to.have.lengthOf(13);
-      for (const limit of [1, 2, 5, 100]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
-    });
+  it('the answer has the body of each event in the bytes that were signed, also for the price 1e-7', async () => {
+    const rideId = await rideWithEvents(api.ctx, partner, 5, { offers: [{ price: 1e-7 }] });
+    const sent = (await storedRide(rideId)).events.map(({ body }) => body);
+    expect(sent[0]).to.include('"price":1e-7');
+    const { text } = await partner.get(`/rides/${rideId}/events`);
+    for (const body of sent) expect(text).to.include(`"body":${body}`);
+  });
 
-    it('the feed has a fixed order for events with the same time', async () => {
-      const ids = [];
-      for (let made = 0; made < 7; made++) ids.push(await ride(2));
-      const [first, second] = [new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 3_600_000)];
-      await rides.updateMany({ _id: { $in: ids } }, { $set: { 'events.0.at': first, 'events.1.at': second } });
-      const expected = places(await stored());
-      for (const limit of [1, 3, 7]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
-    });
+  it("an event shows the id of the partner's request, but not of a driver's request", async () => {
+    const rideId = await newRide(api.ctx, { keyId: partner.keyId });
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await rides.updateOne({ _id: rideId }, { $set: { 'events.0.by': 'driver', 'events.0.requestId': 'of-driver' } });
+    await partner.post(`/rides/${rideId}/accept`, { offerId }, { 'x-request-id': 'desk-4711' });
+    const { body } = await partner.get(`/rides/${rideId}/events`);
+    expect(body.events.map(({ requestId }: { requestId?: string }) => requestId)).to.deep.equal([
+      undefined,
+      'desk-4711',
+    ]);
+  });
 
-    it('the feed shows events only once they are 3 s old, so that none appears out of order', async () => {
-      const old = await aged(2);
-      await ride(2);
-      expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
-      await until(async () => (await readFeedOf(partner)).length === 4, 100);
-    });
+  it('the list has only the events of a ride after the given seq', async () => {
+    const rideId = await ride(4);
+    for (const [after, expected] of [
+      [0, [1, 2, 3, 4]],
+      [2, [3, 4]],
+      [4, []],
+      [99, []],
+    ] as const) {
+      expect(seqs((await partner.get(`/rides/${rideId}/events?after=${after}`)).body.events)).to.deep.equal(expected);
+    }
+  });
 
-    it('the feed continues after the cursor, which stays the same if no event follows', async () => {
-      await aged(3);
-      const { body } = await partner.get('/events?limit=2');
-      expect(body.hasMore).to.equal(true);
-      const rest = (await partner.get(`/events?after=${body.cursor}`)).body;
-      expect(seqs(rest.events)).to.deep.equal([3]);
-      expect(rest.hasMore).to.equal(false);
-      const none = (await partner.get(`/events?after=${rest.cursor}`)).body;
-      expect(none).to.deep.equal({ events: [], cursor: rest.cursor, hasMore: false });
-    });
+  it('a long poll for events of a ride answers as soon as a new event exists', async () => {
+    const rideId = await ride(1);
+    const poll = partner.get(`/rides/${rideId}/events?after=1&waitSeconds=30`);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    expect(seqs((await poll).body.events)).to.deep.equal([2]);
+  });
 
-    it('the cursor `now` skips all earlier events', async () => {
-      await aged(3);
-      const { body } = await partner.get('/events?after=now');
-      expect(body.events).to.deep.equal([]);
-      const rideId = await ride(1);
-      const later = await partner.get(`/events?after=${body.cursor}&waitSeconds=10`);
-      expect(places(later.body.events)).to.deep.equal([`${rideId} 1`]);
-    });
+  it('the feed lists the events of all rides of its own key by time, in pages of any size', async () => {
+    await rideWithEvents(api.ctx, await api.partner('live'), 3);
+    for (const count of [3, 5, 1, 4]) await aged(count);
+    const expected = places(await stored());
+    expect(expected).to.have.lengthOf(13);
+    for (const limit of [1, 2, 5, 100]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
+  });
 
-    it('the feed shows the body null for an erased event', async () => {
-      const rideId = await aged(2);
-      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.body': '' } });
-      expect((await readFeedOf(partner)).map(({ body }) => body === null)).to.deep.equal([true, false]);
-    });
+  it('the feed has a fixed order for events with the same time', async () => {
+    const ids = [];
+    for (let made = 0; made < 7; made++) ids.push(await ride(2));
+    const [first, second] = [new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 3_600_000)];
+    await rides.updateMany({ _id: { $in: ids } }, { $set: { 'events.0.at': first, 'events.1.at': second } });
+    const expected = places(await stored());
+    for (const limit of [1, 3, 7]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
+  });
 
-    it('the feed of a new key is empty with cursor null, and treats empty parameters as absent', async () => {
-      const { body } = await partner.get('/events?after=&waitSeconds=');
-      expect(body).to.deep.equal({ events: [], cursor: null, hasMore: false });
-    });
+  it('the feed shows events only once they are 3 s old, so that none appears out of order', async () => {
+    const old = await aged(2);
+    await ride(2);
+    expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
+    await until(async () => (await readFeedOf(partner)).length === 4, 100);
+  });
 
-    it('one new event answers all of 20 long polls', async () => {
-      const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
-      const rideId = await aged(1, almostShownMs);
-      for (const { body } of await Promise.all(polls)) expect(places(body.events)).to.deep.equal([`${rideId} 1`]);
-    });
+  it('the feed continues after the cursor, which stays the same if no event follows', async () => {
+    await aged(3);
+    const { body } = await partner.get('/events?limit=2');
+    expect(body.hasMore).to.equal(true);
+    const rest = (await partner.get(`/events?after=${body.cursor}`)).body;
+    expect(seqs(rest.events)).to.deep.equal([3]);
+    expect(rest.hasMore).to.equal(false);
+    const none = (await partner.get(`/events?after=${rest.cursor}`)).body;
+    expect(none).to.deep.equal({ events: [], cursor: rest.cursor, hasMore: false });
+  });
 
-    it('a long poll answers 401 if its key is revoked while it waits', async () => {
-      const poll = partner.get('/events?waitSeconds=30');
-      await aged(1, almostShownMs);
-      await revokeKey(partner.keyId, 'anyone');
-      expect((await poll).status).to.equal(401);
-    });
+  it('the cursor `now` skips all earlier events', async () => {
+    await aged(3);
+    const { body } = await partner.get('/events?after=now');
+    expect(body.events).to.deep.equal([]);
+    const rideId = await ride(1);
+    const later = await partner.get(`/events?after=${body.cursor}&waitSeconds=10`);
+    expect(places(later.body.events)).to.deep.equal([`${rideId} 1`]);
+  });
 
-    it('reading the feed uses an index and no sort', async () => {
-      await aged(3);
-      const [plan] = await plansOf(() => readFeed(partner.keyId, null, 2, Date.now()));
-      expect(plan?.stages).to.include('IXSCAN').and.not.include('"SORT');
-      expect(plan?.executionStats.totalKeysExamined).to.be.at.most(4);
-    });
+  it('the feed shows the body null for an erased event', async () => {
+    const rideId = await aged(2);
+    await rides.updateOne({ _id: rideId }, { $set: { 'events.0.body': '' } });
+    expect((await readFeedOf(partner)).map(({ body }) => body === null)).to.deep.equal([true, false]);
+  });
+
+  it('the feed of a new key is empty with cursor null, and treats empty parameters as absent', async () => {
+    const { body } = await partner.get('/events?after=&waitSeconds=');
+    expect(body).to.deep.equal({ events: [], cursor: null, hasMore: false });
+  });
+
+  it('one new event answers all of 20 long polls', async () => {
+    const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
+    const rideId = await aged(1, almostShownMs);
+    for (const { body } of await Promise.all(polls)) expect(places(body.events)).to.deep.equal([`${rideId} 1`]);
+  });
+
+  it('a long poll answers 401 if its key is revoked while it waits', async () => {
+    const poll = partner.get('/events?waitSeconds=30');
+    await aged(1, almostShownMs);
+    await revokeKey(partner.keyId, 'anyone');
+    expect((await poll).status).to.equal(401);
+  });
+
+  it('reading the feed uses an index and no sort', async () => {
+    await aged(3);
+    const [plan] = await plansOf(() => readFeed(partner.keyId, null, 2, Date.now()));
+    expect(plan?.stages).to.include('IXSCAN').and.not.include('"SORT');
+    expect(plan?.executionStats.totalKeysExamined).to.be.at.most(4);
   });
 
   it('a long poll answers without events when its time is over', async () => {

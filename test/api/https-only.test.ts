@@ -1,7 +1,12 @@
 import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { serve } from '../../api/http/serve.ts';
+import type { NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { useTestApi } from '../support/service.ts';
+import { newKey } from '../support/deliveries.ts';
+import { useTestContext } from '../support/service.ts';
+import { useStarted } from '../support/use-started.ts';
 
 const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
 
@@ -22,53 +27,40 @@ const cases: [forwarded: Record<string, string>, isHttps: { 0: boolean; 1: boole
   ],
 ];
 
-for (const hops of [0, 1, 2] as const) {
-  describe(`HTTPS in production, behind ${hops} trusted proxies`, () => {
-    const api = useTestApi({ ...production, TRUSTED_PROXY_HOPS: String(hops) });
-    let key: string;
+describe('HTTPS in production', () => {
+  const ctx = useTestContext(production);
+  let key: NewKey;
+  before(async () => {
+    key = await newKey(ctx);
+  });
 
-    before(async () => {
-      key = (await api.key()).key;
-    });
+  for (const hops of [0, 1, 2] as const) {
+    describe(`behind ${hops} trusted proxies`, () => {
+      const server = useStarted(() => {
+        const service = { ...ctx, config: { ...ctx.config, trustedProxyHops: hops } };
+        return serve(service, createApp(service));
+      });
+      const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+        call(`http://127.0.0.1:${server.port}${path}`, { headers: { 'x-api-key': key.key, ...headers }, ...init });
 
-    for (const [forwarded, isHttps] of cases) {
-      it(`behind ${hops} trusted hops, a request with ${JSON.stringify(forwarded)} is ${isHttps[hops] ? 'served' : 'refused'}`, async () => {
-        for (const base of ['/v1', '/api/v1']) {
-          const { status, body, headers } = await call(api.url + base, { headers: { 'x-api-key': key, ...forwarded } });
-          if (isHttps[hops]) expect(status).to.equal(200);
-          else {
-            expect(status).to.be.within(400, 499);
-            expect(status).not.to.equal(401);
-            expect(body.error).to.match(/HTTPS/);
+      for (const [forwarded, isHttps] of cases) {
+        it(`behind ${hops} trusted hops, a request with ${JSON.stringify(forwarded)} is ${isHttps[hops] ? 'served' : 'refused'}`, async () => {
+          for (const base of ['/v1', '/api/v1']) {
+            const { status, body, headers } = await ask(base, forwarded);
+            expect(status).to.equal(isHttps[hops] ? 200 : 403);
+            if (!isHttps[hops]) expect(body.error).to.match(/HTTPS/);
             expect(headers.get('location')).to.equal(null);
           }
-        }
+        });
+      }
+
+      it(`behind ${hops} trusted hops, only the health checks are answered over plain HTTP, and no ride is created`, async () => {
+        const headers = { 'content-type': 'application/json', 'x-forwarded-proto': 'http' };
+        const { status } = await ask('/v1/rides', headers, { method: 'POST', body: JSON.stringify(validRide) });
+        expect(status).to.equal(403);
+        expect(await rides.countDocuments({ keyId: key.keyId })).to.equal(0);
+        for (const path of ['/healthz', '/readyz']) expect((await ask(path)).status).to.equal(200);
       });
-    }
-
-    it(`behind ${hops} trusted hops, a creation over plain HTTP answers 403 and creates no ride`, async () => {
-      const { keyId, key: own } = await api.key();
-      const { status } = await call(`${api.url}/v1/rides`, {
-        method: 'POST',
-        headers: { 'x-api-key': own, 'content-type': 'application/json', 'x-forwarded-proto': 'http' },
-        body: JSON.stringify(validRide),
-      });
-      expect(status).to.equal(403);
-      expect(await rides.countDocuments({ keyId })).to.equal(0);
     });
-
-    it(`behind ${hops} trusted hops, health checks are answered over plain HTTP`, async () => {
-      expect((await call(`${api.url}/healthz`)).status).to.equal(200);
-      expect((await call(`${api.url}/readyz`)).status).to.equal(200);
-    });
-  });
-}
-
-describe('HTTPS in development', () => {
-  const api = useTestApi();
-
-  it('the API serves plain HTTP in development', async () => {
-    const { key } = await api.key();
-    expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
-  });
+  }
 });

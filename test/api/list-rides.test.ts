@@ -48,24 +48,12 @@ describe('GET /rides', () => {
     const seen: string[] = [];
     let cursor = '';
     do {
-      const { body } = await partner.get(`/rides?limit=3&cursor=${cursor}`);
-      seen.push(...body.rides.map(({ rideId }: { rideId: string }) => rideId));
+      const { body } = await partner.get(`/rides?limit=3&createdBefore=${Date.now() + 60_000}&cursor=${cursor}`);
+      seen.push(...idsOf({ body }));
       cursor = body.nextCursor ?? '';
       await make();
       await applyAction(api.ctx, made[0] ?? '', { action: 'cancel', by: 'partner' }, 'anyone').catch(() => {});
-    } while (cursor);
-    expect(seen).to.deep.equal(newestFirst(made));
-  });
-
-  it('paging with both a cursor and createdBefore shows every ride exactly once', async () => {
-    const made = await makeSome(5);
-    const seen: string[] = [];
-    let cursor = '';
-    do {
-      const { body } = await partner.get(`/rides?limit=2&createdBefore=${Date.now() + 60_000}&cursor=${cursor}`);
-      seen.push(...idsOf({ body }));
-      cursor = body.nextCursor ?? '';
-    } while (cursor && seen.length < 10);
+    } while (cursor && seen.length < 20);
     expect(seen).to.deep.equal(newestFirst(made));
     expect(await idsAt(`createdBefore=1&cursor=${made[4]}`)).to.deep.equal([]);
   });

@@ -74,24 +74,10 @@ describe('manual steps of a test ride', () => {
     }
   });
 
-  it('a manual step answers 400 naming the invalid field, and lists ignored fields', async () => {
+  it('a manual step that needs a body answers 400 without one, and lists ignored fields', async () => {
     const rideId = await newRideUnder('no_offers');
-    for (const [name, sent, named] of [
-      ['offer', { price: 0 }, 'price'],
-      ['offer', { price: 1_000_001 }, 'price'],
-      ['offer', { price: '5' }, 'price'],
-      ['offer', { etaMinutes: -1 }, 'etaMinutes'],
-      ['offer', { etaMinutes: 1_441 }, 'etaMinutes'],
-      ['offer', [], 'The'],
-      ['offer', 'x', 'The'],
-      ['withdraw', undefined, 'The'],
-      ['withdraw', {}, 'offerId'],
-      ['withdraw', { offerId: 5 }, 'offerId'],
-    ] as const) {
-      const { status, body } = await step(rideId, name, sent);
-      expect([status, body.error.split(' ')[0]], JSON.stringify(sent)).to.deep.equal([400, named]);
-    }
-    expect((await storedRide(rideId)).rev).to.equal(0);
+    for (const sent of [undefined, {}, { offerId: 5 }])
+      expect((await step(rideId, 'withdraw', sent)).status).to.equal(400);
     const { status, headers } = await step(rideId, 'offer', { price: 5, driver: 'x' });
     expect([status, headers.get('x-service-ignored-fields')]).to.deep.equal([200, 'driver']);
   });
@@ -127,77 +113,75 @@ describe('manual steps of a test ride', () => {
     expect(event).to.include({ by: 'partner', requestId: headers.get('x-request-id') });
   });
 
-  describe('manual steps and scenarios', () => {
-    const due = async (rideId: string, name: Parameters<typeof fireTimer>[2]) => {
-      await makeDue(rideId, name);
-      return fireTimer(api.ctx, rideId, name);
-    };
+  const due = async (rideId: string, name: Parameters<typeof fireTimer>[2]) => {
+    await makeDue(rideId, name);
+    return fireTimer(api.ctx, rideId, name);
+  };
 
-    it('after a manual step, the scenario continues with the step that follows it', async () => {
-      const rideId = await newRideUnder('default');
-      expect(await timersOf(rideId)).to.deep.equal(['expire', 'offer']);
-      await step(rideId, 'offer');
-      expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
-      expect(await fireTimer(api.ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
-      expect((await storedRide(rideId)).offers).to.have.length(1);
-      await due(rideId, 'accept');
-      await step(rideId, 'arrive');
-      expect(await fireTimer(api.ctx, rideId, 'arrive')).to.deep.equal({ result: 'stale' });
-      expect(await timersOf(rideId)).to.deep.equal(['stall', 'start']);
-      await due(rideId, 'start');
-      await due(rideId, 'complete');
-      const sent = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
-      expect(statusesSent(await storedRide(rideId))).to.deep.equal(sent);
-    });
+  it('after a manual step, the scenario continues with the step that follows it', async () => {
+    const rideId = await newRideUnder('default');
+    expect(await timersOf(rideId)).to.deep.equal(['expire', 'offer']);
+    await step(rideId, 'offer');
+    expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
+    expect(await fireTimer(api.ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
+    expect((await storedRide(rideId)).offers).to.have.length(1);
+    await due(rideId, 'accept');
+    await step(rideId, 'arrive');
+    expect(await fireTimer(api.ctx, rideId, 'arrive')).to.deep.equal({ result: 'stale' });
+    expect(await timersOf(rideId)).to.deep.equal(['stall', 'start']);
+    await due(rideId, 'start');
+    await due(rideId, 'complete');
+    const sent = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+    expect(statusesSent(await storedRide(rideId))).to.deep.equal(sent);
+  });
 
-    it('after many manual offers and a withdrawal, each step of the scenario is planned only once', async () => {
-      const rideId = await newRideUnder('three_offers');
-      const { offerId } = (await step(rideId, 'offer')).body;
-      await step(rideId, 'withdraw', { offerId });
-      for (let count = 0; count < 6; count++) await step(rideId, 'offer');
-      const timers = await timersOf(rideId);
-      expect(timers)
-        .to.deep.equal([...new Set(timers)])
-        .and.to.include('accept');
-      for (const name of timers) if (name !== 'expire' && name !== 'accept') await due(rideId, name);
-      expect((await storedRide(rideId)).offers).to.have.length(7);
-      await due(rideId, 'accept');
-      const ride = await storedRide(rideId);
-      expect(ride).to.include({ status: 'driver_arriving', agreedPrice: 25 });
-    });
+  it('after many manual offers and a withdrawal, each step of the scenario is planned only once', async () => {
+    const rideId = await newRideUnder('three_offers');
+    const { offerId } = (await step(rideId, 'offer')).body;
+    await step(rideId, 'withdraw', { offerId });
+    for (let count = 0; count < 6; count++) await step(rideId, 'offer');
+    const timers = await timersOf(rideId);
+    expect(timers)
+      .to.deep.equal([...new Set(timers)])
+      .and.to.include('accept');
+    for (const name of timers) if (name !== 'expire' && name !== 'accept') await due(rideId, name);
+    expect((await storedRide(rideId)).offers).to.have.length(7);
+    await due(rideId, 'accept');
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ status: 'driver_arriving', agreedPrice: 25 });
+  });
 
-    it('if every offer is withdrawn, the scenario accepts none and the ride stays bidding', async () => {
-      const rideId = await newRideUnder('default');
-      const { offerId } = (await step(rideId, 'offer')).body;
-      await step(rideId, 'withdraw', { offerId });
-      expect(await due(rideId, 'accept')).to.include({ result: 'done', status: 'bidding' });
-      expect(await timersOf(rideId)).to.deep.equal(['expire']);
-      await step(rideId, 'offer');
-      expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
-    });
+  it('if every offer is withdrawn, the scenario accepts none and the ride stays bidding', async () => {
+    const rideId = await newRideUnder('default');
+    const { offerId } = (await step(rideId, 'offer')).body;
+    await step(rideId, 'withdraw', { offerId });
+    expect(await due(rideId, 'accept')).to.include({ result: 'done', status: 'bidding' });
+    expect(await timersOf(rideId)).to.deep.equal(['expire']);
+    await step(rideId, 'offer');
+    expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);
+  });
 
-    it('a ride with the scenario "stalls" waits again after each manual step', async () => {
-      const rideId = await acceptedRideUnder('stalls');
-      for (const name of ['arrive', 'start']) {
-        expect(await timersOf(rideId)).to.deep.equal(['stall']);
-        expect((await step(rideId, name)).status).to.equal(200);
-      }
+  it('a ride with the scenario "stalls" waits again after each manual step', async () => {
+    const rideId = await acceptedRideUnder('stalls');
+    for (const name of ['arrive', 'start']) {
       expect(await timersOf(rideId)).to.deep.equal(['stall']);
-    });
+      expect((await step(rideId, name)).status).to.equal(200);
+    }
+    expect(await timersOf(rideId)).to.deep.equal(['stall']);
+  });
 
-    it('a manual offer and a concurrent offer of the scenario never come from the same driver', async () => {
-      await Promise.all(
-        Array.from({ length: 10 }, async () => {
-          const rideId = await newRideUnder('no_auto_accept');
-          await makeDue(rideId, 'offer');
-          await Promise.all([step(rideId, 'offer'), fireTimer(api.ctx, rideId, 'offer')]);
-          const { offers, timers } = await storedRide(rideId);
-          expect(timers.map(({ name }) => name)).to.deep.equal(['expire']);
-          // If the manual step comes second, its offer is from a second driver.
-          expect(offers.length).to.be.within(1, 2);
-          expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(offers.length);
-        }),
-      );
-    });
+  it('a manual offer and a concurrent offer of the scenario never come from the same driver', async () => {
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const rideId = await newRideUnder('no_auto_accept');
+        await makeDue(rideId, 'offer');
+        await Promise.all([step(rideId, 'offer'), fireTimer(api.ctx, rideId, 'offer')]);
+        const { offers, timers } = await storedRide(rideId);
+        expect(timers.map(({ name }) => name)).to.deep.equal(['expire']);
+        // If the manual step comes second, its offer is from a second driver.
+        expect(offers.length).to.be.within(1, 2);
+        expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(offers.length);
+      }),
+    );
   });
 });

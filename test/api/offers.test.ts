@@ -7,13 +7,6 @@ describe('GET /rides/:rideId/offers', () => {
   const api = useTestApi();
   const partner = usePartner(api, 'live');
 
-  it('the list of offers is empty before the first offer', async () => {
-    const { rideId } = (await partner.createRide()).body;
-    const { status, body } = await partner.get(`/rides/${rideId}/offers`);
-    expect(status).to.equal(200);
-    expect(body).to.deep.equal({ rideId, offers: [] });
-  });
-
   it("the list shows an offer with exactly the fields of the contract, without the driver's phone", async () => {
     const driver = newDriver({ name: 'Ann', rating: 4.5, vehicle: 'V', plate: 'P', phone: '+12025550177' });
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', {

@@ -165,12 +165,8 @@ describe('rides that are replaced when the driver cancels', () => {
     expect((await fetch(api.url + old, { redirect: 'manual' })).status).to.equal(302);
     expect((await fetch(`${api.url}${old}/state`)).status).to.equal(404);
   });
-});
 
-describe('test rides that are replaced when the driver cancels', () => {
-  const api = useTestApi();
-
-  it('the successor of a ride with the scenario driver_cancels runs the default scenario, with another driver', async () => {
+  it('the successor of a test ride with the scenario driver_cancels runs the default scenario, with another driver', async () => {
     const partner = await api.partner('test');
     const scenario = { 'x-service-test-scenario': 'driver_cancels' };
     const { rideId } = (await partner.createRide({ onDriverCancel: 'rebid' }, scenario)).body;

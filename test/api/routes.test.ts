@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { partnerOperations } from '../../api/partner/routes.ts';
 import { call } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { useTestApi } from '../support/service.ts';
@@ -58,17 +59,11 @@ describe('routes', () => {
           'POST /rides/:rideId/accept',
           'POST /rides/:rideId/cancel',
         ],
-        additionalEndpoints: [
-          ...['GET /rides', 'GET /rides/:rideId/events', 'GET /events', 'POST /rides/:rideId/fare', 'GET /fare-hint'],
-          ...['PATCH /rides/:rideId', 'POST /rides/:rideId/messages', 'POST /rides/:rideId/events/:sequence/resend'],
-          ...['GET /webhook-endpoints', 'POST /webhook-endpoints', 'DELETE /webhook-endpoints/:endpointId'],
-          ...['GET /statements', 'GET /statements/:month', 'GET /statements/:month/trips.csv', 'GET /usage'],
-          ...['POST /test/rides/:rideId/offer', 'POST /test/rides/:rideId/withdraw', 'POST /test/rides/:rideId/open'],
-          ...['POST /test/rides/:rideId/arrive', 'POST /test/rides/:rideId/start'],
-          ...['POST /test/rides/:rideId/complete', 'POST /test/rides/:rideId/cancel'],
-          ...['POST /test/rides/:rideId/expire', 'GET /webhook-sources'],
-        ],
+        additionalEndpoints: body.additionalEndpoints,
       });
+      // Each operation of the document is listed once, with the name of each parameter.
+      const listed = ['GET /', ...body.endpoints, ...body.additionalEndpoints];
+      expect(listed).to.have.members(partnerOperations.map(({ method, path: of }) => `${method} ${of}`));
       expect((await ask('GET', path, {})).status).to.equal(401);
     });
   }

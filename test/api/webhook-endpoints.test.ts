@@ -9,7 +9,7 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
-import { storeOwedWithdrawals } from '../../shared/webhooks/withdrawn-offers.ts';
+import { storeOwedWithdrawals } from '../../shared/webhooks/copies-of-event.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { isSignedWith } from '../support/deliveries.ts';

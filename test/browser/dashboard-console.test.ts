@@ -165,66 +165,61 @@ describe('the test console in a browser', () => {
     await lookAt(api.url, looks, asVisitor(visitor));
   });
 
-  describe('the signature check', () => {
-    const signatureUrl = () => `${api.url}/dashboard/signature`;
-    const body = '{"event":"ride.status","fare":12.5}';
-    const headerOf = (text = body, ageSeconds = 0) =>
-      signatureHeader(key.signingSecret, text, Math.floor(Date.now() / 1_000) - ageSeconds);
+  const signatureUrl = () => `${api.url}/dashboard/signature`;
+  const body = '{"event":"ride.status","fare":12.5}';
+  const headerOf = (text = body, ageSeconds = 0) =>
+    signatureHeader(key.signingSecret, text, Math.floor(Date.now() / 1_000) - ageSeconds);
 
-    async function check(
-      page: Page,
-      pasted: { header?: string; body?: string; secret?: string } = {},
-    ): Promise<string> {
-      await page.getByLabel('Header').fill(pasted.header ?? headerOf());
-      await page.getByLabel('Raw body').fill(pasted.body ?? body);
-      await page.getByLabel('Signing secret').fill(pasted.secret ?? key.signingSecret);
-      await page.getByRole('button', { name: 'Check', exact: true }).click();
-      await page.locator('#result').waitFor();
-      return (await page.locator('#result').textContent()) ?? '';
-    }
+  async function check(page: Page, pasted: { header?: string; body?: string; secret?: string } = {}): Promise<string> {
+    await page.getByLabel('Header').fill(pasted.header ?? headerOf());
+    await page.getByLabel('Raw body').fill(pasted.body ?? body);
+    await page.getByLabel('Signing secret').fill(pasted.secret ?? key.signingSecret);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.locator('#result').waitFor();
+    return (await page.locator('#result').textContent()) ?? '';
+  }
 
-    it('the check sends nothing, and restores no secret after Back or a reload', async () => {
-      const page = await open(signatureUrl());
-      const requests: string[] = [];
-      page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
-      const sent = () => requests.filter((request) => !request.includes('/assets/'));
-      await check(page);
-      await page.getByLabel('Signing secret').press('Enter');
-      expect(sent()).to.deep.equal([]);
-      expect(page.url()).to.equal(signatureUrl());
-      await page.reload();
-      expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
-      await page.getByLabel('Signing secret').fill(key.signingSecret);
-      await page.goto(consoleUrl());
-      await page.goBack();
-      expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
-      expect(requests.join()).not.to.include(key.signingSecret);
-    });
+  it('the check sends nothing, and restores no secret after Back or a reload', async () => {
+    const page = await open(signatureUrl());
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
+    const sent = () => requests.filter((request) => !request.includes('/assets/'));
+    await check(page);
+    await page.getByLabel('Signing secret').press('Enter');
+    expect(sent()).to.deep.equal([]);
+    expect(page.url()).to.equal(signatureUrl());
+    await page.reload();
+    expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
+    await page.getByLabel('Signing secret').fill(key.signingSecret);
+    await page.goto(consoleUrl());
+    await page.goBack();
+    expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
+    expect(requests.join()).not.to.include(key.signingSecret);
+  });
 
-    it('the page reports a browser without cryptography', async () => {
-      const context = await openProfile(asVisitor(visitor));
-      await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
-      const page = await openPage(context, signatureUrl());
-      await page.getByText('only on pages that were loaded over https').waitFor();
-      expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
-    });
+  it('the page reports a browser without cryptography', async () => {
+    const context = await openProfile(asVisitor(visitor));
+    await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
+    const page = await openPage(context, signatureUrl());
+    await page.getByText('only on pages that were loaded over https').waitFor();
+    expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
+  });
 
-    it('a valid and a wrong check get the focus, and pass layout and accessibility checks', async () => {
-      const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
-      const valid = async (page: Page) => {
-        expect(await check(page)).to.match(/^Valid.*Made (just now|\d+ s ago)/);
-        expect(await focused(page)).to.equal('result');
-      };
-      const wrong = async (page: Page) => {
-        const secret = key.signingSecret.replace('whsec_', '');
-        await check(page, { header: headerOf(body, 500), body: `\uFEFF${body}`, secret });
-        expect(await focused(page)).to.equal('result');
-      };
-      const looks: Look[] = [
-        ['signature-valid', '/dashboard/signature', valid],
-        ['signature-wrong', '/dashboard/signature', wrong],
-      ];
-      await lookAt(api.url, looks, asVisitor(visitor));
-    });
+  it('a valid and a wrong check get the focus, and pass layout and accessibility checks', async () => {
+    const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
+    const valid = async (page: Page) => {
+      expect(await check(page)).to.match(/^Valid.*Made (just now|\d+ s ago)/);
+      expect(await focused(page)).to.equal('result');
+    };
+    const wrong = async (page: Page) => {
+      const secret = key.signingSecret.replace('whsec_', '');
+      await check(page, { header: headerOf(body, 500), body: `\uFEFF${body}`, secret });
+      expect(await focused(page)).to.equal('result');
+    };
+    const looks: Look[] = [
+      ['signature-valid', '/dashboard/signature', valid],
+      ['signature-wrong', '/dashboard/signature', wrong],
+    ];
+    await lookAt(api.url, looks, asVisitor(visitor));
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../shared/base/terms.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
-import { linesPerPart } from '../../shared/usage/statement-parts.ts';
+import { linesPerPart } from '../../shared/usage/trip-sums.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { useTestApi } from '../support/service.ts';

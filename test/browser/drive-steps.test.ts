@@ -52,6 +52,8 @@ describe("requests and steps on the driver's page", () => {
     await status(rideId, 'in_progress');
     await hold(page, 'Complete');
     await heading(page, 'Trip completed');
+    await page.locator('#result-amount', { hasText: '$25.00' }).waitFor();
+    expect(await page.content()).not.to.match(/Main Street|Byron|555-0111|suitcases/);
     await status(rideId, 'completed');
     await press(page, 'Continue');
     await heading(page, 'Waiting for requests');

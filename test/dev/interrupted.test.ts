@@ -18,6 +18,7 @@ const processes = [...servers, '/api/main.js'];
 /** Each command is interrupted as soon as it has processes whose command lines contain these texts. */
 const runs: [command: string, signal: 'SIGINT' | 'SIGTERM', target: 'npm' | 'group', running: string[]][] = [
   ['test', 'SIGTERM', 'npm', tests],
+  ['test:pages', 'SIGTERM', 'npm', tests],
   ['test:stack', 'SIGINT', 'npm', tests],
   ['test:stack', 'SIGINT', 'group', tests],
   ['test:browser', 'SIGTERM', 'npm', [...tests, '--headless']],

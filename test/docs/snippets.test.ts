@@ -3,20 +3,11 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { blockInfo } from '../../web/docs/markdown.ts';
 import { docs } from '../support/documented.ts';
+import { person } from '../support/drivers.ts';
 import { scaled } from '../support/machine-speed.ts';
 import { useTestService } from '../support/workers.ts';
 import { installLanguages } from './install-languages.ts';
 import { codeBlocksOf, compileStrictly, compileWith, PageRun } from './page-run.ts';
-
-const driver = {
-  name: 'Dana Okoye',
-  phone: '+12025550100',
-  vehicle: 'Toyota Prius, blue',
-  plate: 'T 104',
-  carType: 'regular',
-  seats: 4,
-  rating: 4.8,
-} as const;
 
 describe('the code of a documentation page', () => {
   let receiverPort: number;
@@ -65,7 +56,7 @@ describe('the code of a documentation page', () => {
   /** A reader of a page, with their own keys. Real drivers see only the rides of live keys. */
   async function newRun(name: string): Promise<PageRun> {
     const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
-    const { key: driverKey } = await createDriver(driver);
+    const { key: driverKey } = await createDriver(person);
     return new PageRun(name, {
       KEY: key,
       DRIVER: driverKey,

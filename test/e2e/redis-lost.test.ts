@@ -7,6 +7,7 @@ import { startRedis } from '../../dev/servers/redis-server.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
+import { person } from '../support/drivers.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newDriver, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
@@ -90,10 +91,7 @@ describe('outages of Redis', () => {
       await redis.stop();
       const stalled = await rideIn(ctx, 'in_progress');
       await makeDue(stalled.rideId, 'stall');
-      const { driverId } = await createDriver({
-        ...{ name: 'Dana Okoye', phone: '+12025550100', vehicle: 'Toyota Prius, blue', plate: 'T-104' },
-        ...{ carType: 'regular', seats: 4 },
-      });
+      const { driverId } = await createDriver(person);
       const driven = await rideIn(ctx, 'arrived', { offers: [{ driver: newDriver({ driverId }) }] });
       await suspendDriver(driverId);
       const cancelledBy = async (rideId: string) => (await storedRide(rideId)).cancelledBy;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { runBiddingTimer } from '../../workers/bidding.ts';
 import { isSignedWith } from '../support/deliveries.ts';
 import { type Receipt, useReceiver } from '../support/receiver.ts';
-import { storedRide } from '../support/stored-rides.ts';
+import { makeDue, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useTestService } from '../support/workers.ts';
 
@@ -11,12 +12,11 @@ const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? 
 const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
 
 /** Starts a service with a receiver. Returns a function that creates a ride with a new key. */
-function withService(settings: Record<string, string>) {
+function withService() {
   const receiver = useReceiver();
   const service = useTestService(() => ({
     SIMULATION_SPEED: '50',
     WEBHOOK_LOCAL_TARGETS: receiver.origin,
-    ...settings,
   }));
 
   return async function play(scenario: string, fields: object = {}) {
@@ -47,7 +47,7 @@ function withService(settings: Record<string, string>) {
 }
 
 describe('test scenarios', () => {
-  const play = withService({});
+  const play = withService();
 
   for (const scenario of ['default', '']) {
     it(`${scenario || 'no header'}: the ride gets one offer at the fare, and completes`, async () => {
@@ -124,6 +124,17 @@ describe('test scenarios', () => {
     expect(ride.ofThisRide()).to.have.length(6);
   });
 
+  it('no_offers: at the end of the bidding time, the ride is cancelled by timeout, with one event', async () => {
+    const { rideId, partner, service, received } = await play('no_offers');
+    await makeDue(rideId, 'expire');
+    const run = { pool: 'bidding', token: 'test', stopping: new AbortController().signal } as const;
+    expect(await runBiddingTimer(service.ctx, { rideId, timer: 'expire' }, run)).to.include({ result: 'done' });
+    const cancelled = { status: 'cancelled', cancelledBy: 'timeout', testMode: true };
+    expect((await received(1))[0]?.body).to.deep.include({ ...cancelled, driver: null });
+    expect((await partner.get(`/rides/${rideId}`)).body).to.include({ ...cancelled, offersCount: 0 });
+    expect(await storedRide(rideId)).to.include({ seq: 1 });
+  });
+
   it('jobs contain only ids and timer names', async () => {
     const passenger = { name: 'Canary', phone: '+12025559999' };
     const { service, received } = await play('no_auto_accept', { passenger, notes: 'Canary' });
@@ -135,24 +146,5 @@ describe('test scenarios', () => {
       }
     }
     expect([...names]).to.have.members(['rideId', 'timer', 'keyId', 'seq']);
-  });
-});
-
-describe('test scenario without offers', () => {
-  const play = withService({ BIDDING_TIMEOUT_MS: '300' });
-
-  it('no_offers: the ride is cancelled by timeout after the bidding time, with one event', async () => {
-    const ride = await play('no_offers');
-    const [received] = await ride.received(1);
-    expect(received?.body).to.deep.include({
-      status: 'cancelled',
-      cancelledBy: 'timeout',
-      driver: null,
-      testMode: true,
-    });
-    const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
-    expect(body).to.include({ status: 'cancelled', cancelledBy: 'timeout', offersCount: 0 });
-    expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(409);
-    expect(await storedRide(ride.rideId)).to.include({ seq: 1 });
   });
 });

@@ -155,7 +155,7 @@ describe('the command line of keys', () => {
     const key = {
       keyId: 'key_1a2B3c4D5e6F7g',
       name: 'Front desk',
-      mode: 'test',
+      mode: 'test' as const,
       key: 'svc_test_...a1B2',
       webhookUrl: null,
       limit: null,
@@ -167,7 +167,7 @@ describe('the command line of keys', () => {
     it('the list has labelled, aligned columns, and lines with the webhook URL and the limit of each key', () => {
       const webhookUrl = 'https://partner.example/events';
       const limit = { perMinute: 300, perHour: 3_000 };
-      const used = { ...key, mode: 'live', name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl, limit };
+      const used = { ...key, mode: 'live' as const, name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl, limit };
       expect(tableOf([key, used, { ...key, revokedAt: ago(0) }], now)).to.deep.equal([
         'KEY ID              MODE  ENDS IN  LAST USED  NAME',
         'key_1a2B3c4D5e6F7g  test  a1B2     never      Front desk',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newDriverId, newRideId } from '../../shared/base/ids.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
-import { rateRide } from '../../shared/rides/rate-ride.ts';
+import { rateRide } from '../../shared/rides/passenger-actions.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { countRatingsOf, driverRatings } from '../../workers/periodic/driver-ratings.ts';

@@ -7,7 +7,7 @@ import { dayMs } from '../../shared/usage/days.ts';
 import { noDays, summaryOf, usageOf } from '../../shared/usage/usage-summary.ts';
 import { deliveryHealth } from '../../shared/webhooks/delivery-health.ts';
 import { type DeliveryRate, deliveryRate } from '../../shared/webhooks/delivery-rate.ts';
-import { withoutResent } from '../../shared/webhooks/missed-events.ts';
+import { withoutResent } from '../../shared/webhooks/undelivered.ts';
 import type { Document, PageRequest } from '../kit/answer.ts';
 import { Empty, Figure } from '../kit/blocks.tsx';
 import { countText, msText } from '../kit/facts.tsx';

@@ -2,7 +2,7 @@ import { type ListedRide, listRides, type RideFilter } from '../../shared/rides/
 import { rideStatuses, underWay } from '../../shared/rides/ride-types.ts';
 import { searchRides } from '../../shared/rides/search-rides.ts';
 import { searchWords, squeezed } from '../../shared/rides/search-terms.ts';
-import { withoutResent } from '../../shared/webhooks/missed-events.ts';
+import { withoutResent } from '../../shared/webhooks/undelivered.ts';
 import type { Document, PageRequest } from '../kit/answer.ts';
 import { Empty } from '../kit/blocks.tsx';
 import { counted, statusLabels } from '../kit/facts.tsx';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { deviceId, newDevice } from '../../shared/accounts/device.ts';
+import { deviceId, newDevice } from '../../shared/accounts/derived-keys.ts';
 import { signInLifetimeMs } from '../../shared/accounts/enter-code.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import { type PageRequest, sessionCookie } from '../kit/answer.ts';

@@ -2,13 +2,12 @@ import { isolated } from '../../shared/base/shown-text.ts';
 import type { BoardRide } from '../../shared/rides/board-rides.ts';
 import { mostNotes } from '../../shared/rides/driver-notes.ts';
 import { waitsToOpen } from '../../shared/rides/opening.ts';
-import { placeText } from '../../shared/rides/place-text.ts';
 import type { Offer } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
 import { moneyText, StatusPill, Time } from '../kit/facts.tsx';
 import { FormId } from '../kit/forms.tsx';
 import { deskPath, ridePath } from '../kit/paths.ts';
-import { Phone, rideName } from '../kit/ride-parts.tsx';
+import { Phone, rideName, TripText } from '../kit/ride-parts.tsx';
 import { ratingText } from '../kit/ride-words.ts';
 import type { PlacedRide } from './board-order.ts';
 
@@ -27,7 +26,7 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
         <StatusPill status={status} />
         <strong>{price(ride)}</strong>
       </div>
-      <Trip ride={ride} />
+      <TripText ride={ride} />
       {concern && (
         <p class="board-concern" id={`${id}-concern`}>
           <strong>{concern.text}</strong>
@@ -58,13 +57,6 @@ export function BoardRow({ row, stamp, link }: { row: PlacedRide; stamp: string;
 }
 
 export const rowId = ({ _id }: Pick<BoardRide, '_id'>): string => `board-${_id}`;
-
-/** Pickup and destination in one line. */
-export const Trip = ({ ride: { pickup, destination } }: { ride: Pick<BoardRide, 'pickup' | 'destination'> }) => (
-  <p>
-    {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)}
-  </p>
-);
 
 /** The offers that can be accepted, in the order of their arrival: a new offer must not move a button. */
 const liveOffers = ({ status, offers }: BoardRide): Offer[] =>

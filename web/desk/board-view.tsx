@@ -49,17 +49,17 @@ async function readBoard(context: Context, keyId: string, known?: BoardView): Pr
   const shown = all.slice(0, mostShown);
   for (const group of groups) {
     const inGroup = shown.filter((row) => row.group === group);
-    if (inGroup.length > 0) addHeading(group, all.filter((row) => row.group === group).length);
+    const count = all.filter((row) => row.group === group).length;
+    if (inGroup.length > 0) add(`board-${group}`, String(count), () => renderHtml(<Heading {...{ group, count }} />));
     for (const row of inGroup) {
-      const { ride, concern } = row;
-      const { arrivesAt } = row;
+      const { ride, concern, arrivesAt } = row;
       const stamp = [ride.rev, concern?.text ?? '', arrivesAt ?? ''].join(' ');
       void askIfOffRoute(context, ride);
       const link = trackUrl(config.trackBaseUrl, ride);
       add(rowId(ride), stamp, () => renderHtml(<BoardRow row={row} stamp={stamp} link={link} />));
     }
   }
-  if (all.length === 0) add('board-none', '', () => renderHtml(<NoRides />));
+  if (all.length === 0) add('board-none', '', () => renderHtml(<NoRides text={noRides} />));
   const more = all.length - shown.length;
   if (more > 0) {
     const text = `${isCut ? 'More than ' : ''}${counted(more, 'more ride')}`;
@@ -75,10 +75,6 @@ async function readBoard(context: Context, keyId: string, known?: BoardView): Pr
     rows,
     version: [concerns, isUrgentCut, ...order].join('\n'),
   };
-
-  function addHeading(group: Group, count: number): void {
-    add(`board-${group}`, String(count), () => renderHtml(<Heading group={group} count={count} />));
-  }
 }
 
 /** The board of an account's desk; an empty one if the account has not chosen a key. */
@@ -88,7 +84,7 @@ export const boardOf = async ({ account: { _id, deskKeyId }, service, latest }: 
 /** The board of an account without a desk key. */
 const emptyBoard = (accountId: string, now: number): BoardView => ({
   ...{ of: accountId, now, concerns: 0, summary: renderHtml(<Summary concerns={0} />), version: '' },
-  rows: new Map([['board-none', { stamp: '', html: renderHtml(<NoKey />) }]]),
+  rows: new Map([['board-none', { stamp: '', html: renderHtml(<NoRides text={noKey} />) }]]),
 });
 
 /**
@@ -132,18 +128,13 @@ function Heading({ group, count }: { group: Group; count: number }) {
   );
 }
 
-function NoRides() {
-  return (
-    <li id="board-none" class="card quiet" data-stamp="">
-      No ride is under way. A ride appears here as soon as the desk books it.
-    </li>
-  );
-}
+const noRides = 'No ride is under way. A ride appears here as soon as the desk books it.';
+const noKey = 'The desk has no key, so it has no rides. An owner or a developer chooses one in the desk settings.';
 
-function NoKey() {
+function NoRides({ text }: { text: string }) {
   return (
     <li id="board-none" class="card quiet" data-stamp="">
-      The desk has no key, so it has no rides. An owner or a developer chooses one in the desk settings.
+      {text}
     </li>
   );
 }

@@ -6,9 +6,8 @@ import { searchWords } from '../../shared/rides/search-terms.ts';
 import type { Document, PageRequest } from '../kit/answer.ts';
 import { counted, StatusPill, Time } from '../kit/facts.tsx';
 import { deskPath, ridePath } from '../kit/paths.ts';
-import { RideLinks } from '../kit/ride-parts.tsx';
+import { RideLinks, TripText } from '../kit/ride-parts.tsx';
 import { nameOf } from '../kit/ride-words.ts';
-import { Trip } from './board-row.tsx';
 import { type BoardView, stateOf } from './board-view.tsx';
 
 /** The script of a page with a board. */
@@ -185,7 +184,7 @@ function Found({ found: { text, rides, hasMore } }: { found: FoundRides }) {
               <StatusPill status={ride.status} />
               <Time at={ride.pickupAt ?? ride.createdAt} />
             </div>
-            <Trip ride={ride} />
+            <TripText ride={ride} />
             <RideLinks ride={ride} />
           </li>
         ))}

@@ -1,5 +1,6 @@
+import type { VNode } from 'preact';
 import type { Config } from '../../shared/base/config.ts';
-import { carTypes, needs, needWords } from '../../shared/base/terms.ts';
+import { carTypes, type Need, needs, needWords } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { rideTypes } from '../../shared/rides/ride-types.ts';
 import { ChoiceField, FaultLinks, type Faults, FormId, TextField } from '../kit/forms.tsx';
@@ -10,7 +11,7 @@ import type { BookingState, OpenDesk } from './booking.ts';
 import { type BookingValues, emptyValues, inFormOrder, needField } from './booking-values.ts';
 import { hasGeocoder } from './geocoder.ts';
 import { PickupClocks } from './pickup-clocks.tsx';
-import { PlaceField, SavedPlaces } from './place-field.tsx';
+import { PlaceField, placeSearch, SavedPlaces } from './place-field.tsx';
 import type { Doubt } from './trip-places.ts';
 
 interface FormProps extends BookingState {
@@ -44,8 +45,7 @@ export function BookingForm(props: FormProps) {
       class="booking"
       aria-label="New ride"
       data-once
-      data-booking
-      data-search={canSearch ? '' : undefined}
+      {...placeSearch(config)}
       noValidate
     >
       <FormId id={formId} />
@@ -123,7 +123,7 @@ const textOf = (name: keyof BookingValues, { values, faults, first }: Shown) => 
 
 const namesOf = (all: readonly string[]) => all.map((name) => [name, capitalized(name)] as const);
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const seats = ['1', '2', '3', '4', '5', '6', '7'].map((count) => [count, count] as const);
+export const seats = ['1', '2', '3', '4', '5', '6', '7'].map((count) => [count, count] as const);
 
 /** Says that the ride is not booked, and why. The focus is in the first wrong field, which is described by its fault. */
 function Problems({ faults, refusal, isDoubt }: { faults: Faults; refusal?: string; isDoubt: boolean }) {
@@ -171,18 +171,23 @@ function Needs({ values }: Shown) {
   return (
     <details class="booking-more" open={chosen.length > 0}>
       <summary>Needs</summary>
-      <fieldset>
-        <legend class="spoken">Needs</legend>
-        {needs.map((need) => (
-          <label key={need}>
-            <input type="checkbox" name={needField(need)} value="yes" checked={chosen.includes(need)} />
-            {capitalized(needWords[need])}
-          </label>
-        ))}
-      </fieldset>
+      <NeedsField legend={<legend class="spoken">Needs</legend>} isChosen={(need) => chosen.includes(need)} />
     </details>
   );
 }
+
+/** The needs of a ride as checkboxes. */
+export const NeedsField = ({ legend, isChosen }: { legend: VNode; isChosen(need: Need): boolean }) => (
+  <fieldset>
+    {legend}
+    {needs.map((need) => (
+      <label key={need}>
+        <input type="checkbox" name={needField(need)} value="yes" checked={isChosen(need)} />
+        {capitalized(needWords[need])}
+      </label>
+    ))}
+  </fieldset>
+);
 
 /** What a desk seldom changes. */
 function More(shown: Shown) {

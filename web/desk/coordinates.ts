@@ -170,16 +170,9 @@ export function pointOfLink(text: string): LinkedPoint | null | undefined {
   return app ? firstPoint(decoded(text), app.forms) : null;
 }
 
+/** Decodes only the characters `,` `~` `|` `;` `[` `]` `/` and the blank. */
 const decoded = (link: string): string =>
-  link
-    .replaceAll(/%2c/gi, ',')
-    .replaceAll(/%7e/gi, '~')
-    .replaceAll(/%7c/gi, '|')
-    .replaceAll(/%3b/gi, ';')
-    .replaceAll(/%5b/gi, '[')
-    .replaceAll(/%5d/gi, ']')
-    .replaceAll(/%2f/gi, '/')
-    .replaceAll(/%20|\+(?=[-\d])/g, ' ');
+  link.replaceAll(/%(?:2c|7e|7c|3b|5b|5d|2f)/gi, decodeURIComponent).replaceAll(/%20|\+(?=[-\d])/g, ' ');
 
 function firstPoint(link: string, forms: readonly Form[]): LinkedPoint | null {
   for (const { pattern, order, decides, isCentre } of forms) {

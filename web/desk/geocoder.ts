@@ -45,19 +45,13 @@ function searchUrl(base: string, query: string, near?: Point): URL {
   if (url.pathname === '/') url.pathname = '/search';
   const { lat = 0, lng = 0 } = near ?? {};
   const sides = [lng - nearDegrees, lat + nearDegrees, lng + nearDegrees, lat - nearDegrees];
-  const parameters = [
-    ['q', query],
-    ['limit', String(mostResults)],
-    ...(isPhoton ? [] : [['format', 'jsonv2']]),
-    ...(near && isPhoton
-      ? [
-          ['lat', String(lat)],
-          ['lon', String(lng)],
-        ]
-      : []),
-    ...(near && !isPhoton ? [['viewbox', sides.map((degrees) => degrees.toFixed(4)).join(',')]] : []),
-  ] as const;
-  for (const [name = '', value = ''] of parameters) url.searchParams.set(name, value);
+  const viewbox = sides.map((degrees) => degrees.toFixed(4)).join(',');
+  const parameters = {
+    ...{ q: query, limit: String(mostResults) },
+    ...(!isPhoton && { format: 'jsonv2' }),
+    ...(near && (isPhoton ? { lat: String(lat), lon: String(lng) } : { viewbox })),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
 }
 

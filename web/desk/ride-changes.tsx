@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/base/errors.ts';
 import { zoneAt } from '../../shared/base/place-zone.ts';
 import { shownText } from '../../shared/base/shown-text.ts';
-import { needs as allNeeds, type Need, needWords } from '../../shared/base/terms.ts';
+import { needs as allNeeds, type Need } from '../../shared/base/terms.ts';
 import { labelledFields } from '../../shared/rides/fields.ts';
 import { placeText } from '../../shared/rides/place-text.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -9,9 +9,9 @@ import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { Document, SentRequest } from '../kit/answer.ts';
 import { ButtonLink } from '../kit/blocks.tsx';
 import { choice, type Field, fault, hidden, text } from '../kit/declared-fields.tsx';
-import { DeclaredFields } from '../kit/declared-form.tsx';
+import { DeclaredForm } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
-import { ChangeForm, ChoiceField, type Faults } from '../kit/forms.tsx';
+import { ChoiceField, type Faults } from '../kit/forms.tsx';
 import { timeIn } from '../kit/lists.tsx';
 import { MapDialog } from '../kit/map-dialog.tsx';
 import { page } from '../kit/page.tsx';
@@ -21,34 +21,23 @@ import { ownRide, rideName } from '../kit/ride-parts.tsx';
 import { labelledTexts, labelledValues } from '../kit/ride-request.ts';
 import { bookers } from '../kit/roles.ts';
 import { offsetMs, timeOfClock } from '../kit/zone.ts';
+import { NeedsField, seats } from './booking-form.tsx';
 import { needField, textOf } from './booking-values.ts';
-import { hasGeocoder } from './geocoder.ts';
-import { position } from './position-field.tsx';
+import type { hasGeocoder } from './geocoder.ts';
+import { placeSearch, position } from './place-field.tsx';
 import { chosenAs } from './trip-places.ts';
 
 const typed = (label: string, most = 200) => text(label, (value) => value.trim(), { maxLength: most });
-
-const seats = ['1', '2', '3', '4', '5', '6', '7'].map((count) => [count, count] as const);
 
 /** What the car must serve. `initial` has the names of needs, separated by spaces. */
 const needs: Field<Need[]> = {
   parse: (_, _service, other) => allNeeds.filter((need) => other(needField(need)) === 'yes'),
   draw: ({ initial = '', other }) => (
     <div class="booking-more">
-      <fieldset>
-        <legend>Needs</legend>
-        {allNeeds.map((need) => (
-          <label key={need}>
-            <input
-              type="checkbox"
-              name={needField(need)}
-              value="yes"
-              checked={other(needField(need)) === 'yes' || initial.split(' ').includes(need)}
-            />
-            {needWords[need].replace(/^./, (first) => first.toUpperCase())}
-          </label>
-        ))}
-      </fieldset>
+      <NeedsField
+        legend={<legend>Needs</legend>}
+        isChosen={(need) => other(needField(need)) === 'yes' || initial.split(' ').includes(need)}
+      />
     </div>
   ),
 };
@@ -221,32 +210,15 @@ function changesView({ ride, config }: Shown): Document {
       <div class="columns desk">
         <section class="stack" aria-labelledby="details-title">
           <h2 id="details-title">Passenger and notes</h2>
-          <ChangeForm action={`${deskPath(ride._id, 'change')}/details`} class="booking">
-            <div class="booking-body">
-              <DeclaredFields name="details" values={shownAs(detailTexts(ride))} />
-            </div>
-            <div class="actions">
-              <button class="btn" type="submit">
-                Save
-              </button>
-            </div>
-          </ChangeForm>
+          <DeclaredForm name="details" class="booking" values={shownAs(detailTexts(ride))} button="Save" />
         </section>
         {ride.status === 'bidding' && (
-          <section class="stack" aria-labelledby="trip-title">
+          <section class="stack" aria-labelledby="trip-title" {...placeSearch(config)}>
             <h2 id="trip-title">Trip</h2>
-            <ChangeForm action={`${deskPath(ride._id, 'change')}/trip`} class="booking">
-              <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
-                <DeclaredFields name="trip" values={shownAs(tripTexts(ride))} />
-                <MapDialog {...config} />
-              </div>
+            <DeclaredForm name="trip" class="booking" values={shownAs(tripTexts(ride))} button="Save trip">
               <p class="hint">Offers of drivers whose cars no longer fit are withdrawn.</p>
-              <div class="actions">
-                <button class="btn" type="submit">
-                  Save trip
-                </button>
-              </div>
-            </ChangeForm>
+            </DeclaredForm>
+            <MapDialog {...config} />
           </section>
         )}
       </div>

@@ -13,19 +13,17 @@ import { AppError } from '../../shared/base/errors.ts';
 import { characterFault } from '../../shared/base/shown-text.ts';
 import { coordinatesText } from '../../shared/rides/place-text.ts';
 import type { Document } from '../kit/answer.ts';
-import { ButtonLink, Empty } from '../kit/blocks.tsx';
+import { ButtonLink, Empty, Submit } from '../kit/blocks.tsx';
 import { fault, hidden, text } from '../kit/declared-fields.tsx';
-import { DeclaredFields, DeclaredForm } from '../kit/declared-form.tsx';
+import { DeclaredForm } from '../kit/declared-form.tsx';
 import { form } from '../kit/form.ts';
-import { ChangeForm } from '../kit/forms.tsx';
 import { MapDialog } from '../kit/map-dialog.tsx';
 import { page } from '../kit/page.tsx';
 import { deskPath, deskPlacesPath } from '../kit/paths.ts';
 import { coordinatesAsText } from '../kit/ride-words.ts';
 import { bookers } from '../kit/roles.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { hasGeocoder } from './geocoder.ts';
-import { position } from './position-field.tsx';
+import { placeSearch, position } from './place-field.tsx';
 import { chosenAs } from './trip-places.ts';
 
 const [maxName, maxAddress] = [60, 200];
@@ -110,20 +108,15 @@ function placesView({ desk, config, values }: PlacesData): Document {
     scripts: ['booking.browser.js'],
     children: (
       <div class="columns desk">
-        <section class="stack" aria-labelledby="place-form-title">
+        <section class="stack" aria-labelledby="place-form-title" {...placeSearch(config)}>
           <h2 id="place-form-title">{values.id ? 'Change this place' : 'New place'}</h2>
-          <ChangeForm action={deskPlacesPath} class="booking">
-            <div class="booking-body" data-booking data-search={hasGeocoder(config) ? '' : undefined}>
-              <DeclaredFields name="save" values={values} />
-              <MapDialog {...config} />
-            </div>
+          <DeclaredForm name="save" class="booking" values={values}>
             <div class="actions">
-              <button class="btn" type="submit">
-                {values.id ? 'Save place' : 'Add place'}
-              </button>
+              <Submit>{values.id ? 'Save place' : 'Add place'}</Submit>
               {values.id && <ButtonLink to={deskPlacesPath}>Cancel</ButtonLink>}
             </div>
-          </ChangeForm>
+          </DeclaredForm>
+          <MapDialog {...config} />
         </section>
         <section aria-labelledby="places-title">
           <h2 id="places-title">{count === 0 ? 'Places' : `Places (${count})`}</h2>

@@ -4,7 +4,12 @@ import { isMoving } from '../../shared/rides/transitions.ts';
 
 /** The driver's actions on the page, kept until the service has accepted them. They contain no passenger data. Pure. */
 
-export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
+export const steps = ['arrive', 'start', 'complete', 'cancel'] as const;
+export type Step = (typeof steps)[number];
+
+/** The steps that cannot be undone, which are held, or confirmed. */
+export type FinalStep = 'complete' | 'cancel';
+export const isFinal = (step: Step): step is FinalStep => step === 'complete' || step === 'cancel';
 
 export type Action = { id: string } & (
   | ({ kind: 'offer'; rideId: string } & OfferOnPage)

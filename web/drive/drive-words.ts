@@ -1,11 +1,10 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import type { CarType, Need } from '../../shared/base/terms.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import { type LabelledName, labelledFields } from '../../shared/rides/fields.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { pickupWay, tripWay, type Way } from '../kit/directions.ts';
 import { directionOf, kilometersIn, type Language } from '../kit/message-format.ts';
-import type { Action, Step } from './actions.ts';
-import { pickupWay, tripWay, type Way } from './directions.ts';
+import type { Action, FinalStep, Step } from './actions.ts';
 import type { DriveKey } from './languages/drive-english.ts';
 
 /** The texts of the driver's page. Pure: server and browser share it. */
@@ -25,18 +24,6 @@ export function mapAddress({ lat, lng }: Point, userAgent: string): string {
   return /iPhone|iPad|Macintosh/.test(userAgent) ? `https://maps.apple.com/?daddr=${place}` : `geo:${place}?q=${place}`;
 }
 
-const carKeys: Record<CarType, DriveKey> = { regular: 'car.regular', comfort: 'car.comfort', family: 'car.family' };
-
-const needKeys: Record<Need, DriveKey> = {
-  wheelchair: 'need.wheelchair',
-  child_seat: 'need.childSeat',
-  pet: 'need.pet',
-  large_luggage: 'need.luggage',
-  assistance: 'need.assistance',
-};
-
-const labelKeys: Record<LabelledName, DriveKey> = { floor: 'floor' };
-
 type Conditions = Pick<ShownRequest, 'pickupAt' | 'needs'>;
 
 /** A duration in minutes and seconds, from one hour on also in hours. */
@@ -50,28 +37,16 @@ export function timeLeft(ms: number): string {
 interface RideWords {
   title: DriveKey;
   step: Step;
-  button: DriveKey;
   /** The step cannot be undone: its button is held, or pressed and confirmed. */
   isHeld?: true;
 }
 
 /** The texts of a ride's screen in each status, and its next step. */
 export const rideWords: Partial<Record<RideStatus, RideWords>> = {
-  driver_arriving: { title: 'drive.pickup', step: 'arrive', button: 'step.arrive' },
-  arrived: { title: 'drive.wait', step: 'start', button: 'step.start' },
-  in_progress: { title: 'drive.destination', step: 'complete', button: 'step.complete', isHeld: true },
+  driver_arriving: { title: 'drive.pickup', step: 'arrive' },
+  arrived: { title: 'drive.wait', step: 'start' },
+  in_progress: { title: 'drive.destination', step: 'complete', isHeld: true },
 };
-
-/** The questions before a step that cannot be undone. */
-export const confirmWords = {
-  complete: {
-    title: 'page.complete',
-    text: 'page.complete.text',
-    keep: 'page.complete.keep',
-    button: 'page.complete.button',
-  },
-  cancel: { title: 'page.cancel', text: 'page.cancel.text', keep: 'page.cancel.keep', button: 'page.cancel.button' },
-} as const;
 
 /** The place that the driver goes to next. */
 export const nextStop = ({ status, pickup, destination }: Pick<ShownRide, 'status' | 'pickup' | 'destination'>) =>
@@ -80,13 +55,6 @@ export const nextStop = ({ status, pickup, destination }: Pick<ShownRide, 'statu
 /** The partner's address text, or else the coordinates. */
 export const placeWords = ({ lat, lng, address }: ShownRide['pickup']): string =>
   address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
-
-const stepKeys: Record<Step, DriveKey> = {
-  arrive: 'step.arrive',
-  start: 'step.start',
-  complete: 'step.complete',
-  cancel: 'step.cancel',
-};
 
 /** The reasons of refusals that a driver can cause, by the code of the error. */
 const errorKeys: Readonly<Record<string, DriveKey>> = {
@@ -126,7 +94,7 @@ export function driveWords({ locale, text }: DriveLanguage) {
     words.reduce((first, second) => (first ? text('comma', { first, second }) : second), '');
 
   const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
-    rideType === 'intercity' ? text('car.intercity', { car: text(carKeys[carType]) }) : text(carKeys[carType]);
+    rideType === 'intercity' ? text('car.intercity', { car: text(`car.${carType}`) }) : text(`car.${carType}`);
 
   /**
    * When to be at the pickup: `Pickup at 9:30 PM`, or `Pickup Nov 24, 9:30 PM` on another day, in the zone of the reader.
@@ -148,7 +116,7 @@ export function driveWords({ locale, text }: DriveLanguage) {
 
   /** `Needs: child seat, pet`. Empty without needs. */
   const needsWords = ({ needs }: Conditions): string =>
-    needs ? text('needs', { needs: listed(needs.map((need) => text(needKeys[need]))) }) : '';
+    needs ? text('needs', { needs: listed(needs.map((need) => text(`need.${need}`))) }) : '';
 
   /** The pickup time of a ride for later, and the needs, on separate lines. Most requests have neither. */
   const specialWords = (request: Conditions): string =>
@@ -173,7 +141,7 @@ export function driveWords({ locale, text }: DriveLanguage) {
     /** The needs of the driver's ride, the fields that have only a label, and the partner's notes; empty if there are none. */
     notesOf(ride: Pick<ShownRide, 'needs' | 'notes'> & Partial<Record<LabelledName, unknown>>): string {
       const labelled = labelledFields.map(
-        ({ name }) => ride[name] !== undefined && `${text(labelKeys[name])}: ${ride[name]}`,
+        ({ name }) => ride[name] !== undefined && `${text(`label.${name}`)}: ${ride[name]}`,
       );
       return [needsWords(ride), ...labelled, ride.notes].filter(Boolean).join('. ');
     },
@@ -199,18 +167,9 @@ export function driveWords({ locale, text }: DriveLanguage) {
 
     /** The name of an action in the list of unsent actions. */
     actionWords(action: Action): string {
-      switch (action.kind) {
-        case 'offer':
-          return text('offer', { price: money(action.price) });
-        case 'withdraw':
-          return text('withdraw');
-        case 'decline':
-          return text('decline');
-        case 'offline':
-          return text('goOffline');
-        case 'step':
-          return text(stepKeys[action.step]);
-      }
+      if (action.kind === 'offer') return text('offer', { price: money(action.price) });
+      if (action.kind === 'step') return text(`step.${action.step}`);
+      return text(action.kind === 'offline' ? 'goOffline' : action.kind);
     },
 
     /** The reason of a refusal. A rare one is the service's own English text. */
@@ -220,7 +179,7 @@ export function driveWords({ locale, text }: DriveLanguage) {
     },
 
     /** The texts when the driver has ended a ride. */
-    endedBySelf: (step: 'complete' | 'cancel', { agreedPrice, distanceKm }: ShownRide): Result =>
+    endedBySelf: (step: FinalStep, { agreedPrice, distanceKm }: ShownRide): Result =>
       step === 'complete'
         ? { title: text('completed'), amount: money(agreedPrice), text: kilometers(distanceKm) }
         : { title: text('cancelled.self'), text: text('cancelled.self.text') },

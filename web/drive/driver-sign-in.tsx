@@ -84,10 +84,7 @@ export const NeedsScripts = ({
   </noscript>
 );
 
-function page(
-  { locale, text }: DriveLanguage,
-  { title, children }: { title: string; children: ComponentChildren },
-): string {
+function page({ locale }: DriveLanguage, { title, children }: { title: string; children: ComponentChildren }): string {
   return renderDocument({
     title,
     locale,
@@ -97,7 +94,7 @@ function page(
         <div class="brand">
           <Mark />
           <span>Ride Partner</span>
-          <LanguageMenu locale={locale} label={text('page.language')} />
+          <LanguageMenu locale={locale} />
         </div>
         {children}
       </main>

@@ -8,10 +8,12 @@ import { mapData } from '../kit/map-data.ts';
 import { ratingIn } from '../kit/message-format.ts';
 import { PageData } from '../kit/page-data.tsx';
 import { mapLanguage, mapNames } from '../track/map-languages.ts';
-import { confirmWords, type DriveLanguage } from './drive-words.ts';
+import type { FinalStep } from './actions.ts';
+import { type DriveLanguage, driveWords } from './drive-words.ts';
 import { NeedsScripts } from './driver-sign-in.tsx';
 import type { DriveKey } from './languages/drive-english.ts';
-import { Figure, RequestCard } from './request-card.tsx';
+import { RequestCard } from './request-card.tsx';
+import { Figure, RideCards, StopLinks, TextCard } from './ride-cards.tsx';
 
 /** The driver's page. Its script shows one screen at a time and fills it in. */
 export function drivePage(
@@ -43,7 +45,7 @@ export function drivePage(
               {text('page.signOut')}
             </button>
           </form>
-          <LanguageMenu locale={locale} label={text('page.language')} />
+          <LanguageMenu locale={locale} />
         </header>
         <p class="bar" id="bar" data-kind="quiet">
           {text('connecting')}
@@ -135,66 +137,34 @@ const Today = ({ own, language: { locale, text } }: Pick<ActiveDriver, 'own'> & 
   </section>
 );
 
-const RideScreen = ({ tiles, language: { locale, text } }: Pick<Config, 'tiles'> & { language: DriveLanguage }) => (
-  <section class="screen" id="ride-screen" aria-labelledby="ride-title" hidden>
-    <p class="eyebrow" id="ride-eyebrow" />
-    <h1 id="ride-title" tabIndex={-1}>
-      {text('ride')}
-    </h1>
-    <section class="card stop to" aria-labelledby="to-label">
-      <h2 id="to-label">{text('pickup')}</h2>
-      <p>
-        <bdi id="to-text" />
-      </p>
+function RideScreen({ tiles, language }: Pick<Config, 'tiles'> & { language: DriveLanguage }) {
+  const { locale, text } = language;
+  const map = mapLanguage(locale);
+  return (
+    <section class="screen" id="ride-screen" aria-labelledby="ride-title" hidden>
+      <p class="eyebrow" id="ride-eyebrow" />
+      <h1 id="ride-title" tabIndex={-1}>
+        {text('ride')}
+      </h1>
+      <TextCard name="to" kind="stop to" label={text('pickup')} />
+      <RideCards texts={driveWords(language)}>
+        <label class="card field" id="pin" hidden>
+          {text('page.pin')}
+          <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
+        </label>
+      </RideCards>
+      <TextCard name="next" kind="stop next" label={text('page.then')} />
+      {tiles && (
+        <div class="ride-map track" id="trip-map" data-script={assetUrl('trip-map.browser.js')}>
+          <section aria-label={map.text('page.map')} {...mapData(tiles, mapNames(map))} />
+        </div>
+      )}
+      <button class="btn second" id="read-aloud" type="button" aria-pressed="false" hidden>
+        {text('page.readAloud')}
+      </button>
     </section>
-    <section class="card notes" id="messages" aria-labelledby="messages-label" hidden>
-      <h2 id="messages-label">{text('page.messages')}</h2>
-      <ul id="messages-list" />
-    </section>
-    <label class="card field" id="pin" hidden>
-      {text('page.pin')}
-      <input id="pin-code" inputMode="numeric" autocomplete="off" maxLength={4} />
-    </label>
-    <section class="card passenger" id="passenger" aria-label={text('passenger')}>
-      <p>
-        <strong>
-          <bdi id="passenger-name" />
-        </strong>
-      </p>
-      <p class="quiet">
-        <bdi id="passenger-phone" dir="ltr" />
-      </p>
-    </section>
-    <section class="card notes" id="notes" aria-labelledby="notes-label">
-      <h2 id="notes-label">{text('page.notes')}</h2>
-      <p>
-        <bdi id="notes-text" />
-      </p>
-    </section>
-    <dl class="terms apart">
-      <Figure id="ride-price" label={text('page.fare')} />
-      <Figure id="ride-distance" label={text('page.trip')} />
-      <Figure id="ride-passengers" label={text('page.passengers')} />
-    </dl>
-    <section class="card stop next" id="next" aria-labelledby="next-label">
-      <h2 id="next-label">{text('page.then')}</h2>
-      <p>
-        <bdi id="next-text" />
-      </p>
-    </section>
-    {tiles && (
-      <div
-        class="ride-map track"
-        id="trip-map"
-        data-script={assetUrl('trip-map.browser.js')}
-        {...mapData(tiles, mapNames(mapLanguage(locale)))}
-      />
-    )}
-    <button class="btn second" id="read-aloud" type="button" aria-pressed="false" hidden>
-      {text('page.readAloud')}
-    </button>
-  </section>
-);
+  );
+}
 
 const ResultScreen = ({ text }: WithText) => (
   <section class="screen" id="result-screen" aria-labelledby="result-title" hidden>
@@ -212,12 +182,7 @@ const Dock = ({ text }: WithText) => (
     <button class="btn main" id="go-online" type="button" hidden>
       {text('goOnline')}
     </button>
-    <a class="btn second to-maps" id="maps" href="geo:0,0" rel="noreferrer" hidden>
-      {text('maps')}
-    </a>
-    <a class="btn second call" id="call" href="tel:" hidden>
-      {text('page.call')}
-    </a>
+    <StopLinks text={text} />
     <button class="btn quiet-btn danger cancel" id="cancel" type="button" data-hold hidden>
       {text('step.cancel')}
       <small id="cancel-hint" aria-hidden="true">
@@ -237,20 +202,17 @@ const Dock = ({ text }: WithText) => (
 );
 
 /** Asks before a step that cannot be undone, if its button was pressed but could not be held. */
-function ConfirmDialog({ step, text }: WithText & { step: keyof typeof confirmWords }) {
-  const words = confirmWords[step];
-  return (
-    <dialog id={`${step}-dialog`} aria-labelledby={`${step}-title`}>
-      <h2 id={`${step}-title`}>{text(words.title)}</h2>
-      <p>{text(words.text)}</p>
-      <form class="stack" method="dialog">
-        <button class={step === 'cancel' ? 'btn main' : 'btn second'} type="submit" value="keep">
-          {text(words.keep)}
-        </button>
-        <button class={step === 'cancel' ? 'btn danger' : 'btn main'} type="submit" value={step}>
-          {text(words.button)}
-        </button>
-      </form>
-    </dialog>
-  );
-}
+const ConfirmDialog = ({ step, text }: WithText & { step: FinalStep }) => (
+  <dialog id={`${step}-dialog`} aria-labelledby={`${step}-title`}>
+    <h2 id={`${step}-title`}>{text(`page.${step}.title`)}</h2>
+    <p>{text(`page.${step}.text`)}</p>
+    <form class="stack" method="dialog">
+      <button class={step === 'cancel' ? 'btn main' : 'btn second'} type="submit" value="keep">
+        {text(`page.${step}.keep`)}
+      </button>
+      <button class={step === 'cancel' ? 'btn danger' : 'btn main'} type="submit" value={step}>
+        {text(`page.${step}.button`)}
+      </button>
+    </form>
+  </dialog>
+);

@@ -2,18 +2,9 @@ import type { ComponentChildren } from 'preact';
 import type { ShownRide } from '../../shared/rides/driver/driver-schemas.ts';
 import { renderDocument } from '../kit/document.tsx';
 import { LanguageMenu } from '../kit/language-menu.tsx';
-import type { Step } from './actions.ts';
-import {
-  confirmWords,
-  type DriveLanguage,
-  type DriveWords,
-  driveWords,
-  mapAddress,
-  nextStop,
-  placeWords,
-  rideWords,
-} from './drive-words.ts';
-import { Figure } from './request-card.tsx';
+import type { FinalStep, Step } from './actions.ts';
+import { type DriveLanguage, type DriveWords, driveWords, nextStop, placeWords, rideWords } from './drive-words.ts';
+import { RideCards, StopLinks, TextCard } from './ride-cards.tsx';
 
 interface Notice {
   /** The step that has just ended the ride. */
@@ -36,9 +27,7 @@ export function plainRidePage(
     title: text(words?.title ?? endKey(done)),
     notice: isRefused ? text('page.refused') : undefined,
     children: ride && words ? <Ride ride={ride} texts={texts} /> : <p>{text('page.noRide.text')}</p>,
-    dock: ride && words && (
-      <Dock ride={ride} step={words.step} button={text(words.button)} userAgent={userAgent} text={text} />
-    ),
+    dock: ride && words && <Dock ride={ride} step={words.step} userAgent={userAgent} text={text} />,
   });
 }
 
@@ -47,62 +36,17 @@ const endKey = (done: Notice['done']) =>
 
 function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
   const { text } = texts;
-  const { passenger, agreedPrice, distanceKm, passengerCount } = ride;
-  const notes = texts.notesOf(ride);
   const stop = nextStop(ride);
+  const label = text(stop === ride.pickup ? 'pickup' : 'destination');
   return (
     <>
-      <section class="card stop to">
-        <h2>{text(stop === ride.pickup ? 'pickup' : 'destination')}</h2>
-        <p>
-          <bdi>{placeWords(stop)}</bdi>
-        </p>
+      <TextCard name="to" kind="stop to" label={label} text={placeWords(stop)}>
         {texts.etaWords(ride) && <p class="quiet">{texts.etaWords(ride)}</p>}
         {ride.pickupAt && stop === ride.pickup && (
           <p class="quiet">{texts.pickupWords(ride, { timeZone: 'UTC', timeZoneName: 'short' })}</p>
         )}
-      </section>
-      {passenger && (
-        <section class="card passenger">
-          <p>
-            <strong>
-              <bdi>{passenger.name || text('passenger')}</bdi>
-            </strong>
-          </p>
-          <p class="quiet">
-            <bdi dir="ltr">{passenger.phone}</bdi>
-          </p>
-        </section>
-      )}
-      {ride.messages && (
-        <section class="card notes">
-          <h2>{text('page.messages')}</h2>
-          <ul>
-            {ride.messages.map((message) => (
-              <li key={message.number}>
-                <bdi>{message.text}</bdi>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {notes && (
-        <section class="card notes">
-          <h2>{text('page.notes')}</h2>
-          <p>
-            <bdi>{notes}</bdi>
-          </p>
-        </section>
-      )}
-      <dl class="terms apart">
-        <Figure id="ride-price" label={text('page.fare')} value={texts.money(agreedPrice)} />
-        <Figure id="ride-distance" label={text('page.trip')} value={texts.kilometers(distanceKm)} />
-        <Figure
-          id="ride-passengers"
-          label={text('page.passengers')}
-          value={passengerCount.toLocaleString(texts.locale)}
-        />
-      </dl>
+      </TextCard>
+      <RideCards texts={texts} ride={ride} />
     </>
   );
 }
@@ -110,62 +54,50 @@ function Ride({ ride, texts }: { ride: ShownRide; texts: DriveWords }) {
 interface DockProps extends Pick<DriveLanguage, 'text'> {
   ride: ShownRide;
   step: Step;
-  button: string;
   userAgent: string;
 }
 
 /** The next actions, in reach of a thumb. */
-function Dock({ ride, step, button, userAgent, text }: DockProps) {
-  const call = ride.passenger?.callUrl;
-  return (
-    <footer class="dock">
-      <a class="btn second to-maps" href={mapAddress(nextStop(ride), userAgent)} rel="noreferrer">
-        {text('maps')}
-      </a>
-      {call && (
-        <a class="btn second call" href={call}>
-          {text('page.call')}
-        </a>
+const Dock = ({ ride, step, userAgent, text }: DockProps) => (
+  <footer class="dock">
+    <StopLinks text={text} ride={ride} userAgent={userAgent} />
+    <StepForm step="cancel" rideId={ride.rideId}>
+      <button class="btn quiet-btn danger" type="submit">
+        {text('step.cancel')}
+      </button>
+    </StepForm>
+    <StepForm step={step} rideId={ride.rideId} isNext>
+      {ride.pin && step === 'start' && (
+        <label>
+          {text('page.pin')}
+          <input name="pin" inputMode="numeric" autocomplete="off" maxLength={4} required />
+        </label>
       )}
-      <StepForm step="cancel" rideId={ride.rideId}>
-        <button class="btn quiet-btn danger" type="submit">
-          {text('step.cancel')}
-        </button>
-      </StepForm>
-      <StepForm step={step} rideId={ride.rideId} isNext>
-        {ride.pin && step === 'start' && (
-          <label>
-            {text('page.pin')}
-            <input name="pin" inputMode="numeric" autocomplete="off" maxLength={4} required />
-          </label>
-        )}
-        <button class="btn main" type="submit">
-          {button}
-        </button>
-      </StepForm>
-    </footer>
-  );
-}
+      <button class="btn main" type="submit">
+        {text(`step.${step}`)}
+      </button>
+    </StepForm>
+  </footer>
+);
 
 /** Asks before a step that cannot be undone. */
-export function confirmPage(language: DriveLanguage, step: keyof typeof confirmWords, rideId: string): string {
+export function confirmPage(language: DriveLanguage, step: FinalStep, rideId: string): string {
   const { text } = language;
-  const words = confirmWords[step];
   const isCancel = step === 'cancel';
   return page(language, {
-    title: text(words.title),
+    title: text(`page.${step}.title`),
     children: (
       <>
-        <p>{text(words.text)}</p>
+        <p>{text(`page.${step}.text`)}</p>
         <StepForm step={step} rideId={rideId}>
           <input type="hidden" name="confirmed" value="yes" />
           <button class={isCancel ? 'btn danger' : 'btn main'} type="submit">
-            {text(words.button)}
+            {text(`page.${step}.button`)}
           </button>
         </StepForm>
         <p>
           <a class={isCancel ? 'btn main' : 'btn second'} href="/drive/ride">
-            {text(words.keep)}
+            {text(`page.${step}.keep`)}
           </a>
         </p>
       </>
@@ -210,7 +142,7 @@ function page({ locale, text }: DriveLanguage, { title, notice, children, dock }
           )}
           <h1>{title}</h1>
           {children}
-          <LanguageMenu locale={locale} label={text('page.language')} />
+          <LanguageMenu locale={locale} />
           <p class="links">
             <a href="/drive/ride">{text('page.reload')}</a> <a href="/drive">{text('page.scripts.with')}</a>
           </p>

@@ -6,9 +6,8 @@ import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import { presentOwnRide } from '../../shared/rides/driver/own-ride.ts';
 import type { PageCookie } from '../kit/answer.ts';
 import type { PublicRoute } from '../kit/public-pages.ts';
-import type { Step } from './actions.ts';
+import { isFinal, steps } from './actions.ts';
 import { languageFor } from './drive-languages.ts';
-import { confirmWords } from './drive-words.ts';
 import { confirmPage, plainRidePage } from './plain-ride-view.tsx';
 
 /** The fields that requests for the driver's page have besides those of `PublicRequest`. */
@@ -21,7 +20,6 @@ export interface OfDriver {
 
 const path = '/ride';
 const address = `/drive${path}`;
-const steps: readonly string[] = ['arrive', 'start', 'complete', 'cancel'] satisfies Step[];
 
 /** The driver's ride as a page that needs no scripts. */
 export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
@@ -58,10 +56,11 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
         const driver = await find();
         if (!driver) return { redirectTo: '/drive' };
         const form = await readForm();
-        const [step, rideId] = [form.text('step'), form.text('rideId')];
-        if (!isStep(step)) throw new AppError('invalid_request');
-        if (step in confirmWords && form.text('confirmed') !== 'yes') {
-          return { html: confirmPage(languageFor(request), step as keyof typeof confirmWords, rideId) };
+        const step = steps.find((name) => name === form.text('step'));
+        const rideId = form.text('rideId');
+        if (!step) throw new AppError('invalid_request');
+        if (isFinal(step) && form.text('confirmed') !== 'yes') {
+          return { html: confirmPage(languageFor(request), step, rideId) };
         }
         try {
           const origin = { by: 'driver' as const, requestId };
@@ -71,10 +70,8 @@ export function plainRideRoutes(service: Context): PublicRoute<OfDriver>[] {
           if (error instanceof AppError && error.status === 409) return { redirectTo: `${address}?refused` };
           throw error;
         }
-        return { redirectTo: step in confirmWords ? `${address}?done=${step}` : address };
+        return { redirectTo: isFinal(step) ? `${address}?done=${step}` : address };
       },
     },
   ];
 }
-
-const isStep = (text: string): text is Step => steps.includes(text);

@@ -131,11 +131,3 @@ const Stepper = ({ name, label, less, more }: { name: string; label: string; les
     </button>
   </fieldset>
 );
-
-/** A fact with its name. */
-export const Figure = ({ id, label, value }: { id: string; label: string; value?: string }) => (
-  <div>
-    <dt>{label}</dt>
-    <dd id={id}>{value}</dd>
-  </div>
-);

@@ -100,8 +100,8 @@ interface ErrorPageOptions {
   message?: Message;
   /** The language of the page (BCP 47); English by default. */
   locale?: string;
-  /** For a page with a menu of languages: the word for "Language". */
-  languageLabel?: string;
+  /** Shows the menu of languages. */
+  hasLanguages?: boolean;
   /** Shows links to the parts of the service. */
   hasNavigation?: boolean;
 }
@@ -109,7 +109,7 @@ interface ErrorPageOptions {
 /** Renders an error page. */
 export function errorPage(
   status: number,
-  { requestId, message = messageOf(status), locale, languageLabel, hasNavigation }: ErrorPageOptions = {},
+  { requestId, message = messageOf(status), locale, hasLanguages, hasNavigation }: ErrorPageOptions = {},
 ): string {
   return renderDocument({
     title: message.title,
@@ -121,7 +121,7 @@ export function errorPage(
         <h1>{message.title}</h1>
         <p>{message.text}</p>
         {message.advice && <p>{message.advice}</p>}
-        {locale && languageLabel && <LanguageMenu locale={locale} label={languageLabel} />}
+        {locale && hasLanguages && <LanguageMenu locale={locale} />}
         {hasNavigation && <Navigation />}
         {requestId && (
           <p class="hint">

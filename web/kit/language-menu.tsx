@@ -1,21 +1,26 @@
 import { codeOf, languageNames } from './languages.ts';
 
-interface LanguageMenuProps {
-  /** The locale of the page. */
-  locale: string;
-  /** The word for "Language". */
-  label: string;
-}
+/** The word for "Language". */
+const labels: Record<ReturnType<typeof codeOf>, string> = {
+  en: 'Language',
+  es: 'Idioma',
+  fr: 'Langue',
+  de: 'Sprache',
+  pt: 'Idioma',
+  zh: '语言',
+  ar: 'اللغة',
+  he: 'שפה',
+};
 
-/** Chooses the language of a page, without scripts. The choice is in the URL. */
-export const LanguageMenu = ({ locale, label }: LanguageMenuProps) => (
+/** Chooses the language of a page with this locale, without scripts. The choice is in the URL. */
+export const LanguageMenu = ({ locale }: { locale: string }) => (
   <>
     <button
       class="btn second language-button"
       type="button"
       popovertarget="languages"
-      title={label}
-      aria-label={`${label}: ${languageNames[codeOf(locale)]}`}
+      title={labels[codeOf(locale)]}
+      aria-label={`${labels[codeOf(locale)]}: ${languageNames[codeOf(locale)]}`}
     >
       <svg viewBox="0 0 24 24" aria-hidden="true">
         <circle cx="12" cy="12" r="9" />
@@ -23,7 +28,7 @@ export const LanguageMenu = ({ locale, label }: LanguageMenuProps) => (
       </svg>
       <span>{languageNames[codeOf(locale)]}</span>
     </button>
-    <nav id="languages" class="languages" popover="auto" aria-label={label}>
+    <nav id="languages" class="languages" popover="auto" aria-label={labels[codeOf(locale)]}>
       <ul>
         {Object.entries(languageNames).map(([code, name]) => (
           <li key={code}>

@@ -9,15 +9,7 @@ import type { MapKey } from './languages/map-english.ts';
 import { mapNames } from './map-languages.ts';
 import { RatingForm } from './rating-form.tsx';
 import type { TrackState } from './track-state.ts';
-import {
-  destinationWords,
-  type MapLanguage,
-  shownDriver,
-  shownSteps,
-  stepKeys,
-  utcText,
-  wordsFor,
-} from './track-words.ts';
+import { destinationWords, type MapLanguage, shownDriver, shownSteps, utcText, wordsFor } from './track-words.ts';
 
 interface LiveMapOptions extends Pick<Config, 'tiles' | 'help'> {
   language: PageLanguage<MapKey>;
@@ -76,7 +68,7 @@ export function liveMap(state: TrackState, { language, tiles, help, ratingPath }
               {text('share')}
             </button>
             {help && <HelpLink {...help} label={text('page.help')} />}
-            <LanguageMenu locale={locale} label={text('page.language')} />
+            <LanguageMenu locale={locale} />
           </div>
           <div class="details">
             <Places {...state} language={language} />
@@ -102,19 +94,15 @@ function ClockTime({ at }: { at: number }) {
 }
 
 function HelpLink({ url, phone, label }: NonNullable<Config['help']> & { label: string }) {
-  if (phone) {
-    return (
-      <a class="btn second" id="help" href={url}>
-        {label}{' '}
+  const inNewTab = phone ? {} : { target: '_blank', rel: 'noopener' };
+  return (
+    <a class="btn second" id="help" href={url} {...inNewTab}>
+      {label}{' '}
+      {phone && (
         <span class="quiet light nowrap" dir="ltr">
           {phone}
         </span>
-      </a>
-    );
-  }
-  return (
-    <a class="btn second" id="help" href={url} target="_blank" rel="noopener">
-      {label}
+      )}
     </a>
   );
 }
@@ -168,7 +156,7 @@ function Steps({ state, language: { text } }: { state: TrackState } & InLanguage
     <ol class="steps" id="steps" aria-label={text('page.steps')}>
       {shownSteps(state).map(({ status, at, kind }) => (
         <li key={status} data-step={status} class={kind} aria-current={kind === 'present' ? 'step' : undefined}>
-          <span>{text(stepKeys[status])}</span>
+          <span>{text(`step.${status}`)}</span>
           {at !== undefined && <ClockTime at={at} />}
         </li>
       ))}

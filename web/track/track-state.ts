@@ -96,29 +96,7 @@ export const trackFields = {
   now: '$$NOW',
 } as const;
 
-export type TrackedRide = Pick<
-  Ride,
-  | '_id'
-  | 'keyId'
-  | 'accountId'
-  | 'trackToken'
-  | 'pinCode'
-  | 'mode'
-  | 'statusAt'
-  | 'pickup'
-  | 'destination'
-  | 'distanceKm'
-  | 'leg'
-  | 'route'
-  | 'lastPosition'
-  | 'cancelledBy'
-  | 'nextRideId'
-  | 'replacedBy'
-  | 'pickupAt'
-  | 'biddingOpensAt'
-  | 'openedAt'
-  | 'acceptedOfferId'
-> &
+export type TrackedRide = Pick<Ride, '_id' | (keyof typeof trackFields & keyof Ride)> &
   RideWithSteps & {
     driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
     reported?: ReportedPosition;

@@ -1,24 +1,13 @@
-import { haversineKm } from '../../shared/base/great-circle.ts';
 import { ratableAfterMs } from '../../shared/base/terms.ts';
 import { lateMs } from '../../shared/rides/arrival.ts';
-import { initialBearing } from '../../shared/rides/position.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
+import { wayBetween } from '../kit/directions.ts';
 import { kilometersIn, type Language } from '../kit/message-format.ts';
 import type { MapKey } from './languages/map-english.ts';
 import type { TrackState } from './track-state.ts';
 
 export type MapLanguage = Language<MapKey>;
-
-/** The names of the steps in the list of steps. */
-export const stepKeys: Record<RideStatus, MapKey> = {
-  bidding: 'step.bidding',
-  driver_arriving: 'step.arriving',
-  arrived: 'step.arrived',
-  in_progress: 'step.trip',
-  completed: 'step.completed',
-  cancelled: 'step.cancelled',
-};
 
 /** The steps of a ride that is not cancelled. */
 const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
@@ -70,6 +59,10 @@ interface Words {
  */
 export function wordsFor(state: TrackState, now: number, language: MapLanguage, timeZone?: 'UTC'): Words {
   const { text } = language;
+  const driving = (headline: MapKey, status: MapKey): Words => ({
+    ...(arrival(state, now, language) ?? { headline: text(headline) }),
+    status: text(isLost(state, now) ? 'lost' : status),
+  });
   switch (state.status) {
     case 'bidding':
       if (state.opensAt && state.pickupAt) {
@@ -82,22 +75,16 @@ export function wordsFor(state: TrackState, now: number, language: MapLanguage, 
       }
       return { headline: text('bidding'), status: text('bidding.status') };
     case 'driver_arriving':
-      return {
-        ...(arrival(state, now, language) ?? { headline: text('arriving') }),
-        status: text(isLost(state, now) ? 'lost' : 'arriving.status'),
-      };
+      return driving('arriving', 'arriving.status');
     case 'arrived':
       return { headline: text('arrived'), status: text('arrived.status') };
     case 'in_progress':
-      return {
-        ...(arrival(state, now, language) ?? { headline: text('trip') }),
-        status: text(isLost(state, now) ? 'lost' : 'trip.status'),
-      };
+      return driving('trip', 'trip.status');
     case 'completed':
-      return { headline: text('completed'), ...ending(state, language) };
+      return { headline: text('step.completed'), ...ending(state, language) };
     case 'cancelled':
       if (state.endedBy === 'replaced') return { headline: text('replaced'), status: text('replaced.status') };
-      return { headline: text('cancelled'), status: text(cancellation(state)) };
+      return { headline: text('step.cancelled'), status: text(cancellation(state)) };
   }
 }
 
@@ -179,17 +166,13 @@ export function seenWords(state: TrackState, now: number, { text }: MapLanguage)
 export const asksForRating = (state: TrackState, now: number): boolean =>
   !state.isRated && now - (startOf(state, 'completed') ?? Number.POSITIVE_INFINITY) >= ratableAfterMs;
 
-const directions = ['n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'];
-
 /** The destination in words: its address, or else its direction from the pickup. */
 export function destinationWords(
   { pickup, destination }: Pick<TrackState, 'pickup' | 'destination'>,
   language: MapLanguage,
 ): string {
   if (destination.address) return destination.address;
-  const km = haversineKm(pickup, destination);
-  if (km < 0.05) return language.text('places.atPickup');
-  const eighth = Math.round(initialBearing({ from: pickup, to: destination }) / 45);
-  const direction = directions[(eighth + 8) % 8] ?? '';
+  const { km, direction } = wayBetween(pickup, destination);
+  if (direction === 'here') return language.text('places.atPickup');
   return language.text('places.away', { distance: kilometersIn(language.locale, km), direction });
 }

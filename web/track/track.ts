@@ -6,9 +6,8 @@ import { AppError, limitReached } from '../../shared/base/errors.ts';
 import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import { longestComment } from '../../shared/base/terms.ts';
-import { askHelp } from '../../shared/rides/ask-help.ts';
 import { trackUrl } from '../../shared/rides/events.ts';
-import { rateRide } from '../../shared/rides/rate-ride.ts';
+import { askHelp, rateRide } from '../../shared/rides/passenger-actions.ts';
 import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { askIfOffRoute } from '../../shared/rides/reroute.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -41,7 +40,7 @@ function noSuchLink(status: number, request: PublicRequest): string {
   return errorPage(status, {
     message: { title: text('page.expired'), text: text('page.expired.text'), advice: text('page.expired.advice') },
     locale,
-    languageLabel: text('page.language'),
+    hasLanguages: true,
   });
 }
 

@@ -1,8 +1,9 @@
 import type { Logger } from '../../shared/base/logger.ts';
+import { findAll } from '../../shared/base/mongo/collection.ts';
 import { committedReads, durableWrites } from '../../shared/base/mongo/durability.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { ratingIndex, rides } from '../../shared/rides/ride.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { Ride, RideRating } from '../../shared/rides/ride-types.ts';
 import { logFailedPart, onceAMinute, type Pace, type PacedWork } from './turns.ts';
 
 /** A driver's rating is the mean of this many ratings, the latest ones. */
@@ -47,15 +48,13 @@ export async function countRatingsOf(driverId: string, pace: Pace): Promise<void
   await pace();
   // For `$exists`, MongoDB would also read each ride. This condition needs only the index.
   const rated = { 'driver.driverId': driverId, mode: 'live', 'rating.at': { $gt: new Date(0) } } as const;
-  const last = await rides
-    .find<{ rating: Pick<NonNullable<Ride['rating']>, 'stars'> }>(rated, {
-      projection: { _id: 0, 'rating.stars': 1 },
-      sort: { 'rating.at': -1 },
-      limit: countedRatings,
-      hint: ratingIndex,
-      ...committedReads(),
-    })
-    .toArray();
+  const last = await findAll<Ride, { rating: Pick<RideRating, 'stars'> }>(rides, rated, {
+    projection: { _id: 0, 'rating.stars': 1 },
+    sort: { 'rating.at': -1 },
+    limit: countedRatings,
+    hint: ratingIndex,
+    ...committedReads(),
+  });
   const { rev } = driver?.ratings ?? {};
   const sum = last.reduce((all, { rating }) => all + rating.stars, 0);
   const { matchedCount } = await drivers.updateOne(

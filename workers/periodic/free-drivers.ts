@@ -2,6 +2,7 @@ import { pause } from '../../shared/base/abort-signal.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { driversAsked } from '../../shared/base/metrics.ts';
 import { type Update, updateDocuments } from '../../shared/base/mongo/batch.ts';
+import { findAll } from '../../shared/base/mongo/collection.ts';
 import { timeLimit } from '../../shared/base/mongo/durability.ts';
 import { type RequestList, writeRequestLists } from '../../shared/drivers/nearby.ts';
 import {
@@ -78,15 +79,12 @@ export async function serveFreeDrivers(
   now = new Date(ctx.now()),
   first: First = 'oldest',
 ): Promise<number> {
-  const marked = await positions
-    .find<FreeDriver>(freeDrivers, {
-      ...timeLimit(),
-      projection: freeFields,
-      limit: maxDrivers,
-      batchSize: maxDrivers + 1,
-    })
-    .sort({ freeSince: first === 'oldest' ? 1 : -1 })
-    .toArray();
+  const marked = await findAll<DriverPosition, FreeDriver>(positions, freeDrivers, {
+    ...timeLimit(),
+    projection: freeFields,
+    limit: maxDrivers,
+    sort: { freeSince: first === 'oldest' ? 1 : -1 },
+  });
   if (marked.length === 0) return 0;
   const isSilent = ({ seenAt }: FreeDriver) => Math.abs(now.getTime() - seenAt.getTime()) > maxReportAgeMs;
   const full = await fullAmong(marked, now);

@@ -2,13 +2,13 @@ import type { Context } from '../../shared/base/context.ts';
 import { eventId, withdrawnEventId } from '../../shared/base/ids.ts';
 import { countDelivery } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
+import { exists } from '../../shared/base/mongo/collection.ts';
 import type { AttemptJob } from '../../shared/base/queues.ts';
 import { newTrace, type Trace, traceFields, waitUntilDrained } from '../../shared/outbound/trace.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueNextRedeliveries, laneOf, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
-import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
+import { type AttemptRecord, attempts, eraseAttemptsOfErased } from '../../shared/webhooks/attempts.ts';
 import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { type AttemptReport, attempt, type OutgoingEvent, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
@@ -105,7 +105,7 @@ async function outgoingOf(record: AttemptRecord): Promise<OutgoingEvent | null> 
   const { _id, keyId, endpointId, kind, event, body, rideId, seq, offerId, requestId } = record;
   const asked = { keyId, endpointId, event, rideId, requestId };
   if (rideId && offerId) {
-    const isErased = await rides.findOne({ _id: rideId, erasedAt: { $exists: true } }, { projection: { _id: 1 } });
+    const isErased = await exists(rides, { _id: rideId, erasedAt: { $exists: true } });
     return body && !isErased ? { ...asked, eventId: withdrawnEventId(rideId, offerId), body } : null;
   }
   if (kind === 'test' || rideId === undefined || seq === undefined) {

@@ -1,14 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Call, CallOptions } from './call.ts';
 import { NoAnswerError, ServiceError } from './errors.ts';
 import { Follower, type FollowOptions } from './follower.ts';
-import {
-  type Call,
-  type CallOptions,
-  type NewWebhookEndpoint,
-  Operations,
-  type RideCancelled,
-  type WebhookEndpointAdded,
-} from './generated.ts';
+import { type NewWebhookEndpoint, Operations, type RideCancelled, type WebhookEndpointAdded } from './generated.ts';
 
 export interface ClientOptions {
   /** The secret key, such as `svc_test_...`. */

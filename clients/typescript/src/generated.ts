@@ -1,36 +1,63 @@
 // `npm run clients:types` writes this file from the OpenAPI document.
-
 import { randomUUID } from 'node:crypto';
+import type { Call, CallOptions } from './call.ts';
 
 export type TestScenario = 'default' | 'no_offers' | 'three_offers' | 'counter_offer' | 'no_auto_accept' | 'three_offers_no_accept' | 'offer_withdrawn' | 'driver_cancels' | 'stalls' | 'slow' | 'rate_limited' | 'unavailable' | 'duplicate_event';
-
 export type CarType = 'regular' | 'comfort' | 'family';
-
 export type RideType = 'standard' | 'intercity';
-
 export type OnDriverCancel = 'rebid';
-
 export type Need = 'wheelchair' | 'child_seat' | 'pet' | 'large_luggage' | 'assistance';
+
+export type NewRidePickup = {
+  /** Latitude in degrees. */
+  lat: number;
+  /** Longitude in degrees. */
+  lng: number;
+  /** Shown to the driver. */
+  address?: string | null;
+};
+
+export type NewRideDestination = NewRidePickup;
+
+export type NewRidePassenger = {
+  /** Their name. */
+  name?: string | null;
+  /** Their phone number. */
+  phone?: string | null;
+  /** The language that they read, as a BCP 47 tag such as `es-MX`. */
+  locale?: string | null;
+};
+
+export type NewRideNotifyContactsItem = {
+  /** Their name. */
+  name?: string | null;
+  /** Their phone number, in E.164 form. */
+  phone: string;
+  /** The language that they read, as a BCP 47 tag such as `es-MX`. */
+  locale?: string | null;
+};
+
+export type NewRideNotify = {
+  /** The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form. */
+  passenger?: boolean | null;
+  /** Others who are told that a driver was found, and how the ride ended. */
+  contacts?: Array<NewRideNotifyContactsItem> | null;
+};
+
+export type NewRideAutoAccept = {
+  /** The highest price to accept, in USD. */
+  maxPrice: number;
+  /** The longest time to the pickup, in minutes. Default: no limit. */
+  maxEtaMinutes?: number | null;
+  /** The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once. */
+  waitSeconds?: number | null;
+};
 
 export type NewRide = {
   /** The start of the ride. */
-  pickup: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** Shown to the driver. */
-    address?: string | null;
-  };
+  pickup: NewRidePickup;
   /** The end of the ride; may equal the pickup. */
-  destination: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** Shown to the driver. */
-    address?: string | null;
-  };
+  destination: NewRideDestination;
   /** The price that you offer, in USD. Drivers accept it or ask for more. */
   fare: number;
   /** The kind of car. */
@@ -42,28 +69,9 @@ export type NewRide = {
   /** Length of the trip. Default: the great-circle distance, rounded to two decimals. */
   distanceKm?: number | null;
   /** The passenger, shown to the chosen driver. */
-  passenger?: {
-    /** Their name. */
-    name?: string | null;
-    /** Their phone number. */
-    phone?: string | null;
-    /** The language that they read, as a BCP 47 tag such as `es-MX`. */
-    locale?: string | null;
-  } | null;
+  passenger?: NewRidePassenger | null;
   /** Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first. */
-  notify?: {
-    /** The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form. */
-    passenger?: boolean | null;
-    /** Others who are told that a driver was found, and how the ride ended. */
-    contacts?: Array<{
-      /** Their name. */
-      name?: string | null;
-      /** Their phone number, in E.164 form. */
-      phone: string;
-      /** The language that they read, as a BCP 47 tag such as `es-MX`. */
-      locale?: string | null;
-    }> | null;
-  } | null;
+  notify?: NewRideNotify | null;
   /** A note to the driver. */
   notes?: string | null;
   /** Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique. */
@@ -71,14 +79,7 @@ export type NewRide = {
   /** Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes. */
   metadata?: Record<string, string | null> | null;
   /** An offer within these limits is accepted automatically. */
-  autoAccept?: {
-    /** The highest price to accept, in USD. */
-    maxPrice: number;
-    /** The longest time to the pickup, in minutes. Default: no limit. */
-    maxEtaMinutes?: number | null;
-    /** The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once. */
-    waitSeconds?: number | null;
-  } | null;
+  autoAccept?: NewRideAutoAccept | null;
   /** The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible. */
   pickupAt?: number | null;
   /** `rebid`: if the driver cancels, a new ride with the same request replaces this one. */
@@ -91,6 +92,15 @@ export type NewRide = {
   pin?: boolean | null;
   /** The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address. */
   webhookUrl?: string | null;
+};
+
+export type RideCreatedAutoAccept = {
+  /** The highest price to accept, in USD. */
+  maxPrice: number;
+  /** The longest time to the pickup, in minutes. Present if you gave it. */
+  maxEtaMinutes?: number;
+  /** The time to wait for better offers, in seconds. Present if you gave it. */
+  waitSeconds?: number;
 };
 
 export type RideCreated = {
@@ -113,14 +123,7 @@ export type RideCreated = {
   /** If the driver cancels, a new ride replaces this one. Present if you asked for it. */
   onDriverCancel?: OnDriverCancel;
   /** Your limits for automatic acceptance. Present if you gave them. */
-  autoAccept?: {
-    /** The highest price to accept, in USD. */
-    maxPrice: number;
-    /** The longest time to the pickup, in minutes. Present if you gave it. */
-    maxEtaMinutes?: number;
-    /** The time to wait for better offers, in seconds. Present if you gave it. */
-    waitSeconds?: number;
-  };
+  autoAccept?: RideCreatedAutoAccept;
   /** The needs of the ride. Present if you gave any. */
   needs?: Array<Need>;
   /** The floor where the passenger waits. Present if you gave one. */
@@ -139,11 +142,8 @@ export type ErrorBody = {
 };
 
 export type RideStatus = 'bidding' | 'driver_arriving' | 'arrived' | 'in_progress' | 'completed' | 'cancelled';
-
 export type EtaSource = 'route' | 'estimate';
-
 export type CancelledBy = 'partner' | 'driver' | 'timeout';
-
 export type CancelReason = 'no_offers' | 'no_show' | 'no_progress' | 'driver' | 'partner';
 
 /** The passenger’s rating of the ride. Absent until the passenger has rated it. */
@@ -153,6 +153,48 @@ export type RideRating = {
   /** The passenger’s comment. Absent if there is none, or once the ride is erased. */
   comment?: string;
   /** When the ride was rated, as Unix time in milliseconds. */
+  at: number;
+};
+
+export type ListedRidePickup = {
+  /** Latitude in degrees. */
+  lat: number;
+  /** Longitude in degrees. */
+  lng: number;
+  /** The address as you gave it. */
+  address?: string;
+};
+
+export type ListedRideDestination = ListedRidePickup;
+
+export type ListedRideDriver = {
+  /** Name of the driver. */
+  name: string;
+  /** Phone number of the driver. */
+  phone: string;
+  /** Rating of the driver, up to 5. */
+  rating: number;
+  /** Model and colour of the car. */
+  vehicle: string;
+  /** Licence plate of the car. */
+  plate: string;
+};
+
+export type ListedRideEta = {
+  /** Whole minutes until then, rounded up. */
+  minutes: number;
+  /** The expected time, as Unix time in milliseconds. */
+  at: number;
+  /** `route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised. */
+  source: EtaSource;
+};
+
+export type ListedRideAutoAccept = RideCreatedAutoAccept;
+
+export type ListedRideStepsItem = {
+  /** A status of the ride. */
+  status: RideStatus;
+  /** The time since which the ride had this status, as Unix time in milliseconds. */
   at: number;
 };
 
@@ -175,47 +217,15 @@ export type ListedRide = {
   /** The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased. */
   driversAsked?: number;
   /** The start of the ride. */
-  pickup: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** The address as you gave it. */
-    address?: string;
-  };
+  pickup: ListedRidePickup;
   /** The end of the ride. */
-  destination: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** The address as you gave it. */
-    address?: string;
-  };
+  destination: ListedRideDestination;
   /** The driver. Present once an offer is accepted. */
-  driver?: {
-    /** Name of the driver. */
-    name: string;
-    /** Phone number of the driver. */
-    phone: string;
-    /** Rating of the driver, up to 5. */
-    rating: number;
-    /** Model and colour of the car. */
-    vehicle: string;
-    /** Licence plate of the car. */
-    plate: string;
-  };
+  driver?: ListedRideDriver;
   /** The price of the accepted offer, in USD. Present once an offer is accepted. */
   agreedPrice?: number;
   /** When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`. */
-  eta?: {
-    /** Whole minutes until then, rounded up. */
-    minutes: number;
-    /** The expected time, as Unix time in milliseconds. */
-    at: number;
-    /** `route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised. */
-    source: EtaSource;
-  };
+  eta?: ListedRideEta;
   /** URL of the public live map. It needs no key. */
   trackUrl: string;
   /** The party that cancelled the ride. Present once it is cancelled. */
@@ -234,14 +244,7 @@ export type ListedRide = {
   /** If the driver cancels, a new ride replaces this one. Present if you asked for it. */
   onDriverCancel?: OnDriverCancel;
   /** Your limits for automatic acceptance. Present if you gave them. */
-  autoAccept?: {
-    /** The highest price to accept, in USD. */
-    maxPrice: number;
-    /** The longest time to the pickup, in minutes. Present if you gave it. */
-    maxEtaMinutes?: number;
-    /** The time to wait for better offers, in seconds. Present if you gave it. */
-    waitSeconds?: number;
-  };
+  autoAccept?: ListedRideAutoAccept;
   /** The needs of the ride. Present if you gave any. */
   needs?: Array<Need>;
   /** The floor where the passenger waits. Present if you gave one. */
@@ -259,12 +262,7 @@ export type ListedRide = {
   /** The time since which the ride has its status, as Unix time in milliseconds. */
   statusAt: number;
   /** Every status that the ride has had, in order. The last one is `status`. */
-  steps: Array<{
-    /** A status of the ride. */
-    status: RideStatus;
-    /** The time since which the ride had this status, as Unix time in milliseconds. */
-    at: number;
-  }>;
+  steps: Array<ListedRideStepsItem>;
 };
 
 export type RideList = {
@@ -287,132 +285,44 @@ export type DriverMessage = {
 };
 
 export type MovingStatus = 'driver_arriving' | 'arrived' | 'in_progress';
+export type RidePickup = ListedRidePickup;
+export type RideDestination = ListedRidePickup;
+export type RideDriver = ListedRideDriver;
+export type RideEta = ListedRideEta;
+export type RideAutoAccept = RideCreatedAutoAccept;
+export type RideStepsItem = ListedRideStepsItem;
 
-export type Ride = {
-  /** The id of the ride. */
-  rideId: string;
+export type RideLiveLocation = {
+  /** Latitude in degrees. */
+  lat: number;
+  /** Longitude in degrees. */
+  lng: number;
+  /** Degrees clockwise from north. */
+  heading: number;
   /** The status of the ride. */
-  status: RideStatus;
-  /** The fare that you offer, in USD. */
-  fare: number;
-  /** The kind of car. */
-  carType: CarType;
-  /** Number of passengers. */
-  passengerCount: number;
-  /** Length of the trip, in km: your value, or the great-circle distance. */
-  distanceKm: number;
-  /** Number of offers that the ride has received, including withdrawn ones. */
-  offersCount: number;
-  /** The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased. */
-  driversAsked?: number;
-  /** The start of the ride. */
-  pickup: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** The address as you gave it. */
-    address?: string;
-  };
-  /** The end of the ride. */
-  destination: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** The address as you gave it. */
-    address?: string;
-  };
-  /** The driver. Present once an offer is accepted. */
-  driver?: {
-    /** Name of the driver. */
-    name: string;
-    /** Phone number of the driver. */
-    phone: string;
-    /** Rating of the driver, up to 5. */
-    rating: number;
-    /** Model and colour of the car. */
-    vehicle: string;
-    /** Licence plate of the car. */
-    plate: string;
-  };
-  /** The price of the accepted offer, in USD. Present once an offer is accepted. */
-  agreedPrice?: number;
-  /** When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`. */
-  eta?: {
-    /** Whole minutes until then, rounded up. */
-    minutes: number;
-    /** The expected time, as Unix time in milliseconds. */
-    at: number;
-    /** `route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised. */
-    source: EtaSource;
-  };
-  /** URL of the public live map. It needs no key. */
-  trackUrl: string;
-  /** The party that cancelled the ride. Present once it is cancelled. */
-  cancelledBy?: CancelledBy;
-  /** Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled. */
-  cancelReason?: CancelReason;
-  /** The id of the ride that replaces this one, because the driver cancelled. Present if there is one. */
-  replacedBy?: string;
-  /** The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride. */
-  replaces?: string;
-  rating?: RideRating;
-  /** The time of the pickup, as Unix time in milliseconds. Present if you gave one. */
-  pickupAt?: number;
-  /** From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`. */
-  biddingOpensAt?: number;
-  /** If the driver cancels, a new ride replaces this one. Present if you asked for it. */
-  onDriverCancel?: OnDriverCancel;
-  /** Your limits for automatic acceptance. Present if you gave them. */
-  autoAccept?: {
-    /** The highest price to accept, in USD. */
-    maxPrice: number;
-    /** The longest time to the pickup, in minutes. Present if you gave it. */
-    maxEtaMinutes?: number;
-    /** The time to wait for better offers, in seconds. Present if you gave it. */
-    waitSeconds?: number;
-  };
-  /** The needs of the ride. Present if you gave any. */
-  needs?: Array<Need>;
-  /** The floor where the passenger waits. Present if you gave one. */
-  floor?: number;
-  /** Your own name for the ride. Present if you gave one. */
-  reference?: string;
-  /** Your own entries, sorted by name. Present if you gave any. */
-  metadata?: Record<string, string>;
-  /** `true` for a ride created with a test key; absent otherwise. */
-  testMode?: true;
-  /** The time of creation, as Unix time in milliseconds. */
-  createdAt: number;
-  /** The end of the bidding time, also after an offer was accepted, as Unix time in milliseconds. */
-  biddingEndsAt: number;
-  /** The time since which the ride has its status, as Unix time in milliseconds. */
-  statusAt: number;
-  /** Every status that the ride has had, in order. The last one is `status`. */
-  steps: Array<{
-    /** A status of the ride. */
-    status: RideStatus;
-    /** The time since which the ride had this status, as Unix time in milliseconds. */
-    at: number;
-  }>;
+  status: MovingStatus;
+  /** The time of this position, as Unix time in milliseconds. */
+  at: number;
+};
+
+export type Ride = ListedRide & {
   /** The PIN without which the driver cannot start the trip. Present if you asked for one. */
   pin?: string;
   /** Your messages to the driver, in order. Absent without any. */
   messages?: Array<DriverMessage>;
   /** Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`. */
-  liveLocation?: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** Degrees clockwise from north. */
-    heading: number;
-    /** The status of the ride. */
-    status: MovingStatus;
-    /** The time of this position, as Unix time in milliseconds. */
-    at: number;
-  };
+  liveLocation?: RideLiveLocation;
+};
+
+export type OfferDriver = {
+  /** Name of the driver. */
+  name: string;
+  /** Rating of the driver, up to 5. */
+  rating: number;
+  /** Licence plate of the car. */
+  plate: string;
+  /** Model and colour of the car. */
+  vehicle: string;
 };
 
 /** An offer of one driver for a ride. */
@@ -424,16 +334,7 @@ export type Offer = {
   /** The driver's estimate of the minutes until arrival at the pickup. */
   etaMinutes: number;
   /** The driver who made the offer. The phone number is shown once you accept. */
-  driver: {
-    /** Name of the driver. */
-    name: string;
-    /** Rating of the driver, up to 5. */
-    rating: number;
-    /** Licence plate of the car. */
-    plate: string;
-    /** Model and colour of the car. */
-    vehicle: string;
-  };
+  driver: OfferDriver;
 };
 
 export type OfferList = {
@@ -457,16 +358,12 @@ export type OfferAccepted = {
   status: MovingStatus;
 };
 
+export type ChangedTermsDestination = NewRidePickup;
+export type ChangedTermsPassenger = NewRidePassenger;
+
 export type ChangedTerms = {
   /** The new end of the ride, while it is `bidding`. */
-  destination?: {
-    /** Latitude in degrees. */
-    lat: number;
-    /** Longitude in degrees. */
-    lng: number;
-    /** Shown to the driver. */
-    address?: string | null;
-  } | null;
+  destination?: ChangedTermsDestination | null;
   /** Number of passengers, while it is `bidding`. */
   passengerCount?: number | null;
   /** The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible. */
@@ -476,14 +373,7 @@ export type ChangedTerms = {
   /** The floor where the passenger waits, shown to the chosen driver. */
   floor?: number | null;
   /** The passenger, shown to the chosen driver. */
-  passenger?: {
-    /** Their name. */
-    name?: string | null;
-    /** Their phone number. */
-    phone?: string | null;
-    /** The language that they read, as a BCP 47 tag such as `es-MX`. */
-    locale?: string | null;
-  } | null;
+  passenger?: ChangedTermsPassenger | null;
   /** A note to the driver. */
   notes?: string | null;
   /** Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique. */
@@ -533,18 +423,23 @@ export type DriverMessageText = {
   text: string;
 };
 
-export type DriverTold = {
-  /** Always `true`: a failure has another status. */
-  success: true;
-  /** The id of the ride. */
-  rideId: string;
-  /** The status of the ride. */
-  status: RideStatus;
+export type DriverTold = RideChanged & {
   /** The number of the message in the ride, from 1. */
   number: number;
 };
 
 export type FareBasis = 'rides' | 'tariff' | 'sample';
+
+export type FareHintPerKm = {
+  /** A quarter of the trips cost less. */
+  lower: number;
+  /** Half of the trips cost less. */
+  median: number;
+  /** A quarter of the trips cost more. */
+  upper: number;
+};
+
+export type FareHintFare = FareHintPerKm;
 
 export type FareHint = {
   /** The kind of car. */
@@ -554,23 +449,9 @@ export type FareHint = {
   /** `rides`: completed rides of several partners. `tariff`: the tariff of the service, if too few rides are known. `sample`: the fixed sample for a test key. `null`: no hint. */
   basis: FareBasis | null;
   /** In USD per km; `null` without a hint. */
-  perKm: {
-    /** A quarter of the trips cost less. */
-    lower: number;
-    /** Half of the trips cost less. */
-    median: number;
-    /** A quarter of the trips cost more. */
-    upper: number;
-  } | null;
+  perKm: FareHintPerKm | null;
   /** The same for this distance, in USD. With a tariff, this includes the base fare. */
-  fare: {
-    /** A quarter of the trips cost less. */
-    lower: number;
-    /** Half of the trips cost less. */
-    median: number;
-    /** A quarter of the trips cost more. */
-    upper: number;
-  } | null;
+  fare: FareHintFare | null;
 };
 
 export type EventName = 'offer.received' | 'ride.status';
@@ -610,6 +491,17 @@ export type OfferReceivedEvent = {
 
 export type EventStatus = 'driver_arriving' | 'arrived' | 'in_progress' | 'completed' | 'cancelled';
 
+export type RideStatusEventDriver = {
+  /** Name of the driver. */
+  name: string;
+  /** Phone number of the driver. */
+  phone: string;
+  /** Licence plate of the car. */
+  plate: string;
+  /** Model and colour of the car. */
+  vehicle: string;
+};
+
 /** The status of a ride changed. */
 export type RideStatusEvent = {
   /** The name of the event. */
@@ -621,16 +513,7 @@ export type RideStatusEvent = {
   /** The fare that you offer, in USD. */
   fare: number;
   /** The driver of the accepted offer; `null` if none was accepted. */
-  driver: {
-    /** Name of the driver. */
-    name: string;
-    /** Phone number of the driver. */
-    phone: string;
-    /** Licence plate of the car. */
-    plate: string;
-    /** Model and colour of the car. */
-    vehicle: string;
-  } | null;
+  driver: RideStatusEventDriver | null;
   /** URL of the public live map. It needs no key. */
   trackUrl: string;
   /** The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event. */
@@ -663,6 +546,19 @@ export type RideStatusEvent = {
 
 export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
 
+export type FeedEventDelivery = {
+  /** `delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event. */
+  outcome: DeliveryOutcome;
+  /** The time of the attempt, as Unix time in milliseconds. */
+  at: number;
+  /** The duration of the attempt, in milliseconds. */
+  durationMs: number;
+  /** The status of your receiver's answer. Present if it answered. */
+  httpStatus?: number;
+  /** The reason for a failure, as a short code for people to read. Present if one is known. */
+  reason?: string;
+};
+
 /** An event and its delivery. */
 export type FeedEvent = {
   /** The id of the event, as in `X-Service-Event-Id`. */
@@ -678,18 +574,7 @@ export type FeedEvent = {
   /** The body that is sent to your webhook URL: one of [these events](https://rides.example/docs/reference#events). `null` once it is erased. */
   body: OfferReceivedEvent | RideStatusEvent | null;
   /** The delivery to your webhook URL; `null` until it is recorded. */
-  delivery: {
-    /** `delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event. */
-    outcome: DeliveryOutcome;
-    /** The time of the attempt, as Unix time in milliseconds. */
-    at: number;
-    /** The duration of the attempt, in milliseconds. */
-    durationMs: number;
-    /** The status of your receiver's answer. Present if it answered. */
-    httpStatus?: number;
-    /** The reason for a failure, as a short code for people to read. Present if one is known. */
-    reason?: string;
-  } | null;
+  delivery: FeedEventDelivery | null;
   /** The `X-Request-Id` of your request that caused the event. Present if one did. */
   requestId?: string;
 };
@@ -768,17 +653,9 @@ export type NewWebhookEndpoint = {
   events?: Array<SentEvent> | null;
 };
 
-export type WebhookEndpointAdded = {
+export type WebhookEndpointAdded = WebhookEndpoint & {
   /** Always `true`: a failure has another status. */
   success: true;
-  /** The id of a webhook endpoint. */
-  endpointId: string;
-  /** The URL to which the events are sent. */
-  url: string;
-  /** The events that are sent to it. */
-  events: Array<SentEvent>;
-  /** `false` while it is turned off in the dashboard. */
-  enabled: boolean;
   /** The secret that signs what is sent to this endpoint. Store it: the API does not show it again. */
   signingSecret: string;
 };
@@ -817,11 +694,7 @@ export type StatementTrip = {
   to?: string;
 };
 
-export type Statement = {
-  /** A month in UTC. */
-  month: string;
-  /** True once no further trips are added, an hour after the end of the month. */
-  closed: boolean;
+export type Statement = StatementMonth & {
   /** The number of completed rides of the key in the month. */
   trips: number;
   /** The sum of their prices, in USD. */
@@ -969,69 +842,83 @@ export type RideEvent = OfferReceivedEvent | RideStatusEvent;
 /** The body of a request to a receiver. */
 export type ReceivedEvent = OfferReceivedEvent | RideStatusEvent | OfferWithdrawnEvent;
 
-export interface CallOptions {
-  /** How long to try, in seconds, while the service does not answer or asks to wait. Default: that of the client. */
-  trySeconds?: number;
-  /** Ends the call. */
-  signal?: AbortSignal;
-}
+export type CreateRideOptions = CallOptions & {
+  /** Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces. */
+  idempotencyKey?: string;
+  /** The scenario of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). Ignored with a live key. */
+  testScenario?: TestScenario;
+};
 
-/** A request, before the key and the address are added. */
-export interface Call {
-  method: string;
-  path: string;
-  query?: Record<string, string | number | undefined>;
-  headers?: Record<string, string | undefined>;
-  body?: unknown;
-}
+export type ListRidesOptions = CallOptions & {
+  /** Only rides with this status. */
+  status?: RideStatus;
+  /** Only rides that were created at this time or later, as Unix time in milliseconds. */
+  createdAfter?: number;
+  /** Only rides that were created before this time, as Unix time in milliseconds. */
+  createdBefore?: number;
+  /** Only rides with exactly this reference. */
+  reference?: string;
+  /** The maximum number of rides in a page. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. Default: the first page. */
+  cursor?: string;
+};
+
+export type RetrieveFareHintOptions = CallOptions & {
+  /** The start of the ride: latitude and longitude in degrees. */
+  pickup: string;
+  /** The end of the ride. */
+  destination: string;
+  /** The kind of car. */
+  carType?: CarType;
+};
+
+export type ListEventsOptions = CallOptions & {
+  /** The `cursor` of an earlier answer, or `now` to start with the current moment. Default: the first event of the key. */
+  after?: string;
+  /** The maximum number of events in a page. */
+  limit?: number;
+  /** The maximum time that the answer waits for an event, in seconds. */
+  waitSeconds?: number;
+};
+
+export type ListRideEventsOptions = CallOptions & {
+  /** Only events with a higher `seq`. */
+  after?: number;
+  /** The maximum time that the answer waits for an event, in seconds. */
+  waitSeconds?: number;
+};
+
+export type RetrieveStatementOptions = CallOptions & {
+  /** The maximum number of rides in a page. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. Default: the first page. */
+  cursor?: string;
+};
+
+export type RetrieveUsageOptions = CallOptions & {
+  /** The first day, in UTC. Default: 29 days before the last one. */
+  from?: string;
+  /** The last day, in UTC, at most 365 days after the first one. Default: today. */
+  to?: string;
+};
 
 /** A method for each operation of the API. */
 export abstract class Operations {
   protected abstract send<Answer>(call: Call, options: CallOptions): Promise<Answer>;
 
   /** Create a ride. */
-  createRide(body: NewRide, options: CallOptions & {
-    /** Identifies this creation: a repeat within 24 hours gets the same ride, not a new one. Printable ASCII without spaces. */
-    idempotencyKey?: string;
-    /** The scenario of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). Ignored with a live key. */
-    testScenario?: TestScenario;
-  } = {}): Promise<RideCreated> {
+  createRide(body: NewRide, options: CreateRideOptions = {}): Promise<RideCreated> {
     return this.send({ method: 'POST', path: `/v1/rides`, headers: { 'Idempotency-Key': options.idempotencyKey ?? randomUUID(), 'X-Service-Test-Scenario': options.testScenario }, body }, options);
   }
 
   /** List your rides. */
-  listRides(options: CallOptions & {
-    /** Only rides with this status. */
-    status?: RideStatus;
-    /** Only rides that were created at this time or later, as Unix time in milliseconds. */
-    createdAfter?: number;
-    /** Only rides that were created before this time, as Unix time in milliseconds. */
-    createdBefore?: number;
-    /** Only rides with exactly this reference. */
-    reference?: string;
-    /** The maximum number of rides in a page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Default: the first page. */
-    cursor?: string;
-  } = {}): Promise<RideList> {
+  listRides(options: ListRidesOptions = {}): Promise<RideList> {
     return this.send({ method: 'GET', path: `/v1/rides`, query: { status: options.status, createdAfter: options.createdAfter, createdBefore: options.createdBefore, reference: options.reference, limit: options.limit, cursor: options.cursor } }, options);
   }
 
   /** Yields the rides of `listRides`, page after page. */
-  async *allRides(options: CallOptions & {
-    /** Only rides with this status. */
-    status?: RideStatus;
-    /** Only rides that were created at this time or later, as Unix time in milliseconds. */
-    createdAfter?: number;
-    /** Only rides that were created before this time, as Unix time in milliseconds. */
-    createdBefore?: number;
-    /** Only rides with exactly this reference. */
-    reference?: string;
-    /** The maximum number of rides in a page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Default: the first page. */
-    cursor?: string;
-  } = {}): AsyncGenerator<ListedRide> {
+  async *allRides(options: ListRidesOptions = {}): AsyncGenerator<ListedRide> {
     let { cursor } = options;
     do {
       const page = await this.listRides({ ...options, cursor });
@@ -1076,36 +963,17 @@ export abstract class Operations {
   }
 
   /** Get a fare hint. */
-  retrieveFareHint(options: CallOptions & {
-    /** The start of the ride: latitude and longitude in degrees. */
-    pickup: string;
-    /** The end of the ride. */
-    destination: string;
-    /** The kind of car. */
-    carType?: CarType;
-  }): Promise<FareHint> {
+  retrieveFareHint(options: RetrieveFareHintOptions): Promise<FareHint> {
     return this.send({ method: 'GET', path: `/v1/fare-hint`, query: { pickup: options.pickup, destination: options.destination, carType: options.carType } }, options);
   }
 
   /** Read the event feed. */
-  listEvents(options: CallOptions & {
-    /** The `cursor` of an earlier answer, or `now` to start with the current moment. Default: the first event of the key. */
-    after?: string;
-    /** The maximum number of events in a page. */
-    limit?: number;
-    /** The maximum time that the answer waits for an event, in seconds. */
-    waitSeconds?: number;
-  } = {}): Promise<EventPage> {
+  listEvents(options: ListEventsOptions = {}): Promise<EventPage> {
     return this.send({ method: 'GET', path: `/v1/events`, query: { after: options.after, limit: options.limit, waitSeconds: options.waitSeconds } }, options);
   }
 
   /** List the events of a ride. */
-  listRideEvents(rideId: string, options: CallOptions & {
-    /** Only events with a higher `seq`. */
-    after?: number;
-    /** The maximum time that the answer waits for an event, in seconds. */
-    waitSeconds?: number;
-  } = {}): Promise<RideEvents> {
+  listRideEvents(rideId: string, options: ListRideEventsOptions = {}): Promise<RideEvents> {
     return this.send({ method: 'GET', path: `/v1/rides/${encodeURIComponent(rideId)}/events`, query: { after: options.after, waitSeconds: options.waitSeconds } }, options);
   }
 
@@ -1135,22 +1003,12 @@ export abstract class Operations {
   }
 
   /** Retrieve a statement. */
-  retrieveStatement(month: string, options: CallOptions & {
-    /** The maximum number of rides in a page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Default: the first page. */
-    cursor?: string;
-  } = {}): Promise<Statement> {
+  retrieveStatement(month: string, options: RetrieveStatementOptions = {}): Promise<Statement> {
     return this.send({ method: 'GET', path: `/v1/statements/${encodeURIComponent(month)}`, query: { limit: options.limit, cursor: options.cursor } }, options);
   }
 
   /** Yields the lines of `retrieveStatement`, page after page. */
-  async *allStatementLines(month: string, options: CallOptions & {
-    /** The maximum number of rides in a page. */
-    limit?: number;
-    /** The `nextCursor` of the previous page. Default: the first page. */
-    cursor?: string;
-  } = {}): AsyncGenerator<StatementTrip> {
+  async *allStatementLines(month: string, options: RetrieveStatementOptions = {}): AsyncGenerator<StatementTrip> {
     let { cursor } = options;
     do {
       const page = await this.retrieveStatement(month, { ...options, cursor });
@@ -1165,12 +1023,7 @@ export abstract class Operations {
   }
 
   /** Retrieve your usage. */
-  retrieveUsage(options: CallOptions & {
-    /** The first day, in UTC. Default: 29 days before the last one. */
-    from?: string;
-    /** The last day, in UTC, at most 365 days after the first one. Default: today. */
-    to?: string;
-  } = {}): Promise<Usage> {
+  retrieveUsage(options: RetrieveUsageOptions = {}): Promise<Usage> {
     return this.send({ method: 'GET', path: `/v1/usage`, query: { from: options.from, to: options.to } }, options);
   }
 
@@ -1224,4 +1077,3 @@ export abstract class Operations {
     return this.send({ method: 'GET', path: `/v1` }, options);
   }
 }
-

@@ -1,3 +1,4 @@
+export type * from './call.ts';
 export { type ClientOptions, RideClient } from './client.ts';
 export { NoAnswerError, ServiceError, SignatureError } from './errors.ts';
 export { Follower, type FollowOptions } from './follower.ts';

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { timeLimit } from './durability.ts';
 
 /** The driver's collection of a model. Models only define schemas and indexes: queries through them are slower. */
 export const collection = <T extends object>(model: { collection: unknown }) =>
@@ -25,6 +26,37 @@ export async function insertOnce<Row extends { _id: string }>(
     return false;
   }
 }
+
+/** MongoDB's first reply has at most 101 documents by default. */
+const inOneReply = 10_000;
+
+/** The documents of a query, in one reply of MongoDB, which can have 16 MB. */
+export const findAll = <Row extends object, Found = Row>(
+  rows: mongoose.mongo.Collection<Row>,
+  filter: mongoose.mongo.Filter<Row>,
+  options: mongoose.mongo.FindOptions,
+): Promise<Found[]> =>
+  rows.find(filter, { batchSize: (options.limit ?? inOneReply) + 1, ...options }).toArray() as Promise<Found[]>;
+
+/** The documents with these ids that match the filter, in any order, each read by its id. Reads nothing without ids. */
+export async function findAmong<Row extends { _id: string }, Found = Row>(
+  rows: mongoose.mongo.Collection<Row>,
+  ids: Iterable<string>,
+  projection: object,
+  filter: mongoose.mongo.Filter<Row> = {},
+  options: mongoose.mongo.FindOptions = timeLimit(),
+): Promise<Found[]> {
+  const _id = { $in: [...new Set(ids)] };
+  if (_id.$in.length === 0) return [];
+  return findAll<Row, Found>(rows, { ...filter, _id } as typeof filter, { projection, hint: { _id: 1 }, ...options });
+}
+
+/** True if a document matches the filter. */
+export const exists = async <Row extends object>(
+  rows: mongoose.mongo.Collection<Row>,
+  filter: mongoose.mongo.Filter<Row>,
+  options: mongoose.mongo.FindOptions = timeLimit(),
+): Promise<boolean> => (await rows.findOne(filter, { ...options, projection: { _id: 1 } })) !== null;
 
 /** A schema with only indexes: the fields are in the record's interface. Inferred types would add `null` to each. */
 export const recordSchema = () =>

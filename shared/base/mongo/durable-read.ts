@@ -10,9 +10,8 @@ interface Fence {
   writes: number;
 }
 
-const fenceSchema = recordSchema();
 /** The collection has one document. It is on the same shard as the rides, because neither collection is sharded. */
-export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
+export const FenceModel = mongoose.model('Fence', recordSchema(), 'fences');
 const fences = collection<Fence>(FenceModel);
 
 /**

@@ -1,5 +1,5 @@
 import { AccountModel } from '../../accounts/account.ts';
-import { collection } from '../../base/mongo/collection.ts';
+import { collection, findAmong } from '../../base/mongo/collection.ts';
 import { drivers } from '../../drivers/driver.ts';
 import { positions } from '../../drivers/positions.ts';
 import { keys } from '../../keys/api-key.ts';
@@ -78,9 +78,5 @@ async function* pages<D>(documents: AsyncIterable<D>): AsyncGenerator<D[]> {
   if (page.length > 0) yield page;
 }
 
-async function existing(rideIds: readonly string[]): Promise<Set<string>> {
-  if (rideIds.length === 0) return new Set();
-  const unique = [...new Set(rideIds)];
-  const options = { projection: { _id: 1 }, batchSize: unique.length + 1 };
-  return new Set((await rides.find({ _id: { $in: unique } }, options).toArray()).map(({ _id }) => _id));
-}
+const existing = async (rideIds: readonly string[]): Promise<Set<string>> =>
+  new Set((await findAmong(rides, rideIds, { _id: 1 }, {}, {})).map(({ _id }) => _id));

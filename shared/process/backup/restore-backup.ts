@@ -1,10 +1,9 @@
 import type mongoose from 'mongoose';
-import { AppError } from '../../base/errors.ts';
 import { isDuplicate } from '../../base/mongo/collection.ts';
 import { durableWrites } from '../../base/mongo/durability.ts';
 import { hold } from '../../rides/held-rides.ts';
 import { movingStatuses } from '../../rides/ride-types.ts';
-import { type Manifest, readDocuments, type StoredDocument, verifiedManifest } from './backup-files.ts';
+import { type Manifest, readDocuments, refused, type StoredDocument, verifiedManifest } from './backup-files.ts';
 import { inCopyOrder, withOwnConnection } from './write-backup.ts';
 
 type Db = mongoose.mongo.Db;
@@ -36,23 +35,21 @@ export async function restoreBackup(url: string, folder: string, nowMs: number, 
       const from = byName.get(name);
       if (!from || kept.includes(name)) continue;
       if (replaced.includes(name)) await db.collection(name).deleteMany({});
-      const { read, refused } = await insertAll(db, name, readDocuments(folder, from, key), restore[name]);
+      const { read, conflicting } = await insertAll(db, name, readDocuments(folder, from, key), restore[name]);
       if (read !== from.documents)
-        throw invalid(`${from.file} has ${read} documents, but ${from.documents} were copied`);
-      if (refused.length > 0) conflicts[name] = refused;
+        throw refused(`${from.file} has ${read} documents, but ${from.documents} were copied`);
+      if (conflicting.length > 0) conflicts[name] = conflicting;
     }
   });
   return { manifest, conflicts };
 }
-
-const invalid = (message: string): AppError => new AppError('invalid_request', { message });
 
 async function assertEmpty(db: Db): Promise<void> {
   const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
   for (const name of names) {
     if (name.startsWith('system.') || replaced.includes(name) || kept.includes(name)) continue;
     if (await db.collection(name).findOne({}, { projection: { _id: 1 } })) {
-      throw invalid(`The database is not empty: the collection ${name} has documents. Restore into a new database`);
+      throw refused(`The database is not empty: the collection ${name} has documents. Restore into a new database`);
     }
   }
 }
@@ -89,13 +86,13 @@ async function insertAll(
   name: string,
   documents: AsyncIterable<StoredDocument>,
   form: Form = (document) => document,
-): Promise<{ read: number; refused: string[] }> {
+): Promise<{ read: number; conflicting: string[] }> {
   const collection = db.collection<StoredDocument>(name);
-  const refused: string[] = [];
+  const conflicting: string[] = [];
   let read = 0;
   let batch: StoredDocument[] = [];
   const insert = async () => {
-    if (batch.length > 0) refused.push(...(await insertBatch(collection, batch)));
+    if (batch.length > 0) conflicting.push(...(await insertBatch(collection, batch)));
     batch = [];
   };
   for await (const document of documents) {
@@ -104,7 +101,7 @@ async function insertAll(
     if (batch.length === batchSize) await insert();
   }
   await insert();
-  return { read, refused };
+  return { read, conflicting };
 }
 
 /** Inserts documents, and resolves with the ids of those that a unique index refuses. */

@@ -1,10 +1,10 @@
 import mongoose from 'mongoose';
-import { AppError } from '../../base/errors.ts';
 import { newRideId } from '../../base/ids.ts';
 import { movingStatuses } from '../../rides/ride-types.ts';
 import {
   createBackupFolder,
   type Manifest,
+  refused,
   type StoredDocument,
   type StoredFile,
   writeDocuments,
@@ -64,8 +64,7 @@ export async function writeBackup(url: string, folder: string, key?: Buffer): Pr
   } catch (error) {
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (!syscall || error instanceof mongoose.mongo.MongoError) throw error;
-    const message = `${folder} cannot be written (${code}): this backup is incomplete, so delete it`;
-    throw new AppError('invalid_request', { message });
+    throw refused(`${folder} cannot be written (${code}): this backup is incomplete, so delete it`);
   }
 }
 

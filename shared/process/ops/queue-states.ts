@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Queue } from 'bullmq';
 import type { Context } from '../../base/context.ts';
+import { findAmong } from '../../base/mongo/collection.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { type PoolName, poolNames } from '../../base/queues.ts';
 import { redisReady } from '../../base/redis/redis.ts';
@@ -136,9 +137,7 @@ async function readWaitingByKey(): Promise<WaitingKey[]> {
     )
     .toArray();
   const ids = groups.map(({ _id }) => _id);
-  const found = await keys
-    .find({ _id: { $in: ids } }, { projection: { name: 1, failing: 1 }, batchSize: maxListedKeys + 1, ...timeLimit() })
-    .toArray();
+  const found = await findAmong(keys, ids, { name: 1, failing: 1 });
   return groups.map(({ _id: keyId, rides }) => {
     const { name, failing } = found.find((key) => key._id === keyId) ?? {};
     return { keyId, name, rides, ...(failing && { failuresInRow: failing.inRow, reason: failing.reason }) };

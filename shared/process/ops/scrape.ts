@@ -14,13 +14,12 @@ import {
   registry,
   ridesOpen,
 } from '../../base/metrics.ts';
-import { pingMongo } from '../../base/mongo/connect-mongo.ts';
+import { database, pingMongo } from '../../base/mongo/connect-mongo.ts';
 import { poolNames } from '../../base/queues.ts';
 import { readRedisState } from '../../base/redis/redis-state.ts';
 import { countOpenRides } from '../../rides/open-rides.ts';
 import { countFailingKeys } from '../../webhooks/delivery-health.ts';
 import { readBacklog } from './backlog.ts';
-import { lastBackupAt, mongoDiskShare } from './servers.ts';
 import { sharedRead } from './shared-read.ts';
 
 /** Scrapes within this time share one read of MongoDB and Redis. */
@@ -80,4 +79,21 @@ async function readQueues(queues: Context['queues']): Promise<Map<string, Record
     poolNames.map(async (pool) => [pool, await queues[pool].getJobCounts(...states)] as const),
   );
   return new Map(counts.flatMap((count) => (count.status === 'fulfilled' ? [count.value] : [])));
+}
+
+/** The time limit of one query. */
+const queryLimitMs = 1_000;
+
+/** The used share of the disk on which MongoDB keeps its data. Undefined if MongoDB does not report it. */
+export async function mongoDiskShare(): Promise<number | undefined> {
+  const { fsUsedSize, fsTotalSize } = await database().command({ dbStats: 1, maxTimeMS: queryLimitMs });
+  return fsTotalSize > 0 ? fsUsedSize / fsTotalSize : undefined;
+}
+
+/** The time of the last successful backup (`ops backup`). Undefined if there has been none. */
+export async function lastBackupAt(): Promise<Date | undefined> {
+  const backup = await database()
+    .collection<{ _id: string; at: Date }>('operations')
+    .findOne({ _id: 'backup' }, { maxTimeMS: queryLimitMs });
+  return backup?.at;
 }

@@ -1,11 +1,13 @@
 import type mongoose from 'mongoose';
+import { centsOf } from '../../base/cents.ts';
 import { batch } from '../../base/mongo/batch.ts';
+import { findAll, findAmong } from '../../base/mongo/collection.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
 import { type Eta, etaOf } from '../arrival.ts';
 import { fieldsIn, projectionOf } from '../fields.ts';
 import { withReportedPosition } from '../read-ride.ts';
-import { rides } from '../ride.ts';
+import { completedTrips, driverTripIndex, rides } from '../ride.ts';
 import { movingStatuses, type Offer, type Ride } from '../ride-types.ts';
 
 const shownFields = {
@@ -63,8 +65,8 @@ function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mong
 
 /** Reads the rides that concern each of these drivers, in one query, in their majority-committed state. */
 async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
-  const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
-  const found = await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray();
+  const options = { ...committedReads(), projection: shownFields };
+  const found = await findAll<Ride, RideOfDriver>(rides, ridesFilter(driverIds, nowMs), options);
   return withEtas(ofEach(driverIds, found), nowMs);
 }
 
@@ -149,12 +151,8 @@ function inOrder({ requests, ride }: DriverRides = { requests: [], ride: null })
 /** The moving rides of these drivers: driver id -> ride id. Drivers without one are missing. */
 export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<string, string>> {
   if (driverIds.length === 0) return new Map();
-  const found = await rides
-    .find<Pick<RideOfDriver, '_id' | 'driver'>>(
-      { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } },
-      { projection: { 'driver.driverId': 1 }, batchSize: 1_000 },
-    )
-    .toArray();
+  const moving = { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } } as const;
+  const found = await findAll(rides, moving, { projection: { 'driver.driverId': 1 } });
   return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
 }
 
@@ -162,12 +160,11 @@ export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<s
 export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   const [moving, open] = await Promise.all([
     movingRidesOf([driverId]),
-    rides
-      .find<Pick<Ride, '_id' | 'offers'>>(
-        { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
-        { ...timeLimit(), projection: { offers: 1 }, batchSize: 1_000 },
-      )
-      .toArray(),
+    findAll(
+      rides,
+      { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
+      { ...timeLimit(), projection: { offers: 1 } },
+    ),
   ]);
   const offered = open.flatMap(({ _id: rideId, offers }) => {
     const offer = offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
@@ -178,12 +175,40 @@ export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
 
 /** The given rides that are still open for offers. */
 export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
-  if (rideIds.length === 0) return new Set();
-  const found = await rides
-    .find(
-      { _id: { $in: [...rideIds] }, status: 'bidding', biddingEndsAt: { $gt: now } },
-      { projection: { _id: 1 }, batchSize: 1_000 },
-    )
-    .toArray();
+  const isOpen = { status: 'bidding', biddingEndsAt: { $gt: now } } as const;
+  const found = await findAmong(rides, rideIds, { _id: 1 }, isOpen);
   return new Set(found.map(({ _id }) => _id));
 }
+
+/** A completed trip of a driver. */
+type DriverTrip = Pick<Ride, '_id' | 'statusAt' | 'agreedPrice' | 'distanceKm'>;
+
+/** More trips than a driver can complete in a week. */
+const mostTrips = 1_000;
+
+/**
+ * Reads a driver's completed trips since a time: their number, the sum of their prices in USD, each rounded to cents as on
+ * the partner's statement, and the last trip, which may have ended earlier.
+ */
+export async function tripsOfDriver(
+  driverId: string,
+  since: Date,
+): Promise<{ trips: number; earned: number; last: DriverTrip | null }> {
+  const found = await newestTrips(driverId, { statusAt: { $gte: since } }, mostTrips);
+  const [last = null] = found.length > 0 ? found : await newestTrips(driverId, {}, 1);
+  const cents = found.reduce((sum, { agreedPrice = 0 }) => sum + centsOf(agreedPrice), 0);
+  return { trips: found.length, earned: cents / 100, last };
+}
+
+const newestTrips = (driverId: string, span: { statusAt?: { $gte: Date } }, limit: number): Promise<DriverTrip[]> =>
+  findAll<Ride, DriverTrip>(
+    rides,
+    { 'driver.driverId': driverId, ...completedTrips, ...span },
+    {
+      projection: { statusAt: 1, agreedPrice: 1, distanceKm: 1 },
+      sort: { statusAt: -1 },
+      hint: driverTripIndex,
+      limit,
+      ...committedReads(),
+    },
+  );

@@ -1,8 +1,11 @@
 import mongoose from 'mongoose';
+import { batch } from '../../base/mongo/batch.ts';
+import { findAll } from '../../base/mongo/collection.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { feedIndex, rides } from '../ride.ts';
 import type { Ride, RideEvent } from '../ride-types.ts';
+import type { FeedMark } from './raise-feed-mark.ts';
 
 /**
  * The event feed: the events of all rides of a key, ordered by feed time, then by ride. The feed time of an event is
@@ -65,23 +68,21 @@ async function readPage(keyId: string, after: FeedCursor | null, limit: number, 
   // Two more than the limit: one because the ride of `from` is found again, and one to detect a next page.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
-  const found = await rides
-    .find<Pick<Ride, '_id' | 'events'>>(
-      { keyId, seq: { $gt: 0 } },
-      {
-        ...timeLimit(),
-        // The index orders the rides by their first event at or after `from`.
-        hint: feedIndex,
-        min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
-        max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
-        projection: {
-          events: { $filter: { input: '$events', cond: { $gte: ['$$this.at', new Date(from.at)] } } },
-        },
-        limit: most,
-        batchSize: most + 1,
+  const found = await findAll<Ride, Pick<Ride, '_id' | 'events'>>(
+    rides,
+    { keyId, seq: { $gt: 0 } },
+    {
+      ...timeLimit(),
+      // The index orders the rides by their first event at or after `from`.
+      hint: feedIndex,
+      min: { keyId, 'events.at': new Date(from.at), _id: from.rideId },
+      max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
+      projection: {
+        events: { $filter: { input: '$events', cond: { $gte: ['$$this.at', new Date(from.at)] } } },
       },
-    )
-    .toArray();
+      limit: most,
+    },
+  );
   const firsts = found.map((ride) => cursorsFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
   // The end of this read: the rides that it has not found have no event before this cursor.
@@ -138,3 +139,31 @@ export async function latestCursors(
     .toArray();
   return new Map(found.map(({ _id, last }) => [_id, { at: last.at.getTime(), rideId: last.rideId }]));
 }
+
+interface FeedRequest {
+  keyId: string;
+  after: FeedCursor | null;
+  limit: number;
+}
+
+/** A page, and the time up to which the feed was read (Unix ms). */
+type ReadPage = FeedPage & { readUntil: number };
+
+/** Batches reads: requests that wait at the same cursor wake up together and share one read. */
+export const batchedFeedReads = (feed: FeedMark): ((request: FeedRequest) => Promise<ReadPage>) =>
+  batch<FeedRequest, ReadPage>(async (requests) => {
+    const readUntil = await feed.shownUntil();
+    const read = async ({ keyId, after, limit }: FeedRequest): Promise<ReadPage> => {
+      const page = await readFeed(keyId, after, limit, readUntil);
+      if (page.unshown) feed.reach(page.unshown);
+      return { ...page, readUntil };
+    };
+    const reads = new Map<string, Promise<ReadPage | Error>>();
+    const readOnce = (request: FeedRequest) => {
+      const id = JSON.stringify(request);
+      const started = reads.get(id) ?? read(request).catch((error: Error) => error);
+      reads.set(id, started);
+      return started;
+    };
+    return Promise.all(requests.map(readOnce));
+  });

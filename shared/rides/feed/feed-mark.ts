@@ -20,9 +20,8 @@ export interface StoredMark {
   now: Date;
 }
 
-const markSchema = recordSchema();
 /** In the collection of the fence, which a restored backup keeps: an older mark would let events be skipped. */
-const FeedMarkModel = mongoose.model('FeedMark', markSchema, 'fences');
+const FeedMarkModel = mongoose.model('FeedMark', recordSchema(), 'fences');
 export const marks = collection<StoredMark>(FeedMarkModel);
 export const markId = 'feed';
 

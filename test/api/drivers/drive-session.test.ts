@@ -140,66 +140,53 @@ describe("a session on the driver's page", () => {
     }
   });
 
-  describe('end of a session', () => {
-    for (const [name, end] of [
-      ['the key is rotated', rotateDriverKey],
-      ['the driver is revoked', revokeDriver],
-      [
-        'the driver is suspended, also after a resumption',
-        async (driverId: string) => {
-          await suspendDriver(driverId);
-          await resumeDriver(driverId);
-        },
-      ],
-    ] as const) {
-      it(`a session and its stream end when ${name}`, async () => {
-        const { browser, driverId } = await signedIn();
-        const stream = await following(browser);
-        await end(driverId);
-        expect(await isSignedIn(browser)).to.equal(false);
-        expect(textOf((await browser.get('/drive')).html)).to.include('Sign in to drive');
-        expect(await stream.next()).to.equal(null);
-      });
-    }
-
-    it('a session does not work while its driver is suspended, even if it was not ended', async () => {
+  for (const [name, end] of [
+    ['the key is rotated', rotateDriverKey],
+    ['the driver is revoked', revokeDriver],
+    [
+      'the driver is suspended, also after a resumption',
+      async (driverId: string) => {
+        await suspendDriver(driverId);
+        await resumeDriver(driverId);
+      },
+    ],
+  ] as const) {
+    it(`a session and its stream end when ${name}`, async () => {
       const { browser, driverId } = await signedIn();
-      const kept = await driverSessions.model.find({ driverId }).lean();
-      await suspendDriver(driverId);
-      await driverSessions.model.insertMany(kept);
+      const stream = await following(browser);
+      await end(driverId);
       expect(await isSignedIn(browser)).to.equal(false);
-    });
-
-    it('a session ends when another driver signs in in the same browser', async () => {
-      const { browser } = await signedIn();
-      const before = plainBrowser(api);
-      for (const [name, value] of browser.cookies) before.cookies.set(name, value);
-      await browser.post('/drive/sign-in', { key: (await newGatewayDriver(api)).key });
-      expect([await isSignedIn(browser), await isSignedIn(before)]).to.deep.equal([true, false]);
-    });
-
-    it('sign-out ends the session and its stream, but no other session, and sets the driver offline', async () => {
-      const { browser, driverId, key } = await signedIn();
-      const other = await enter(key);
-      const [cookies, stream] = [new Map(browser.cookies), await following(browser)];
-      await browser.press('Sign out');
-      expect(cookieOf(browser)).to.equal('');
-      expect(await isSignedIn({ ...browser, cookies })).to.equal(false);
+      expect(textOf((await browser.get('/drive')).html)).to.include('Sign in to drive');
       expect(await stream.next()).to.equal(null);
-      expect(await isSignedIn(other)).to.equal(true);
-      expect(await readPosition(driverId)).to.include({ isOnline: false });
     });
+  }
 
-    it('a session ends 30 days after its last use', async () => {
-      const { browser } = await signedIn();
-      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
-      for (const day of [29, 58]) {
-        api.ctx.now = () => startMs + day * dayMs;
-        expect(await isSignedIn(browser)).to.equal(true);
-      }
-      api.ctx.now = () => startMs + 89 * dayMs;
-      expect(await isSignedIn(browser)).to.equal(false);
-    });
+  it('a session does not work while its driver is suspended, even if it was not ended', async () => {
+    const { browser, driverId } = await signedIn();
+    const kept = await driverSessions.model.find({ driverId }).lean();
+    await suspendDriver(driverId);
+    await driverSessions.model.insertMany(kept);
+    expect(await isSignedIn(browser)).to.equal(false);
+  });
+
+  it('a session ends when another driver signs in in the same browser', async () => {
+    const { browser } = await signedIn();
+    const before = plainBrowser(api);
+    for (const [name, value] of browser.cookies) before.cookies.set(name, value);
+    await browser.post('/drive/sign-in', { key: (await newGatewayDriver(api)).key });
+    expect([await isSignedIn(browser), await isSignedIn(before)]).to.deep.equal([true, false]);
+  });
+
+  it('sign-out ends the session and its stream, but no other session, and sets the driver offline', async () => {
+    const { browser, driverId, key } = await signedIn();
+    const other = await enter(key);
+    const [cookies, stream] = [new Map(browser.cookies), await following(browser)];
+    await browser.press('Sign out');
+    expect(cookieOf(browser)).to.equal('');
+    expect(await isSignedIn({ ...browser, cookies })).to.equal(false);
+    expect(await stream.next()).to.equal(null);
+    expect(await isSignedIn(other)).to.equal(true);
+    expect(await readPosition(driverId)).to.include({ isOnline: false });
   });
 
   it('changes from a page of another site are refused', async () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { type Action, openRequests, withOffers, withSteps } from '../../../web/drive/actions.ts';
-import { wayBetween } from '../../../web/drive/directions.ts';
 import { driveLanguage } from '../../../web/drive/drive-languages.ts';
 import { counterStep, driveWords, mapAddress, timeLeft } from '../../../web/drive/drive-words.ts';
+import { wayBetween } from '../../../web/kit/directions.ts';
 
 const { lostOffer, notesOf, pickupWords, positionWords, requestWords, specialWords } = driveWords(driveLanguage('en'));
 

@@ -19,54 +19,52 @@ describe("the drivers' gateway", () => {
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     call(`${api.url}${base}${path}`, { method, headers });
 
-  describe('keys', () => {
-    it("a driver's key is accepted in Authorization and in X-Api-Key; Authorization takes precedence", async () => {
-      const { key, driverId } = await newGatewayDriver(api);
-      const other = await newGatewayDriver(api);
-      expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });
-      expect((await ask('/me', { 'x-api-key': key })).body).to.include({ driverId });
-      expect((await ask('/me', { authorization: `bearer ${key}`, 'x-api-key': other.key })).body).to.include({
-        driverId,
-      });
-      expect((await ask('/me', { authorization: 'Bearer', 'x-api-key': key })).status).to.equal(401);
+  it("a driver's key is accepted in Authorization and in X-Api-Key; Authorization takes precedence", async () => {
+    const { key, driverId } = await newGatewayDriver(api);
+    const other = await newGatewayDriver(api);
+    expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });
+    expect((await ask('/me', { 'x-api-key': key })).body).to.include({ driverId });
+    expect((await ask('/me', { authorization: `bearer ${key}`, 'x-api-key': other.key })).body).to.include({
+      driverId,
     });
+    expect((await ask('/me', { authorization: 'Bearer', 'x-api-key': key })).status).to.equal(401);
+  });
 
-    it("a partner's, unknown, wrong or missing key gets a 401 on every path of the drivers' gateway", async () => {
-      const partner = await api.partner('live');
-      const { key } = await newGatewayDriver(api);
-      const keys = [partner.key, newDriverKey(), key.slice(0, -1), `${key}x`, '{"$gt":""}', ''];
-      for (const path of ['/me', '/requests', '/stream', '/ride', '/nothing', '']) {
-        for (const wrong of keys) {
-          const { status, body, headers } = await ask(path, { authorization: `Bearer ${wrong}` });
-          expect({ status, body }).to.deep.equal({ status: 401, body: { error: 'Missing or invalid API key' } });
-          expect(headers.get('www-authenticate')).to.equal('Bearer');
-        }
-        expect((await ask(path)).status).to.equal(401);
+  it("a partner's, unknown, wrong or missing key gets a 401 on every path of the drivers' gateway", async () => {
+    const partner = await api.partner('live');
+    const { key } = await newGatewayDriver(api);
+    const keys = [partner.key, newDriverKey(), key.slice(0, -1), `${key}x`, '{"$gt":""}', ''];
+    for (const path of ['/me', '/requests', '/stream', '/ride', '/nothing', '']) {
+      for (const wrong of keys) {
+        const { status, body, headers } = await ask(path, { authorization: `Bearer ${wrong}` });
+        expect({ status, body }).to.deep.equal({ status: 401, body: { error: 'Missing or invalid API key' } });
+        expect(headers.get('www-authenticate')).to.equal('Bearer');
       }
-    });
+      expect((await ask(path)).status).to.equal(401);
+    }
+  });
 
-    it("the partner API refuses a driver's key", async () => {
-      const { key } = await newGatewayDriver(api);
-      const { status } = await call(`${api.url}/v1/rides`, { headers: { authorization: `Bearer ${key}` } });
-      expect(status).to.equal(401);
-    });
+  it("the partner API refuses a driver's key", async () => {
+    const { key } = await newGatewayDriver(api);
+    const { status } = await call(`${api.url}/v1/rides`, { headers: { authorization: `Bearer ${key}` } });
+    expect(status).to.equal(401);
+  });
 
-    it("a driver's key stops working at once after rotate, suspend or revoke; resume ends a suspension", async () => {
-      const driver = await newGatewayDriver(api);
-      const status = async () => (await driver.get('/me')).status;
-      expect(await status()).to.equal(200);
-      await suspendDriver(driver.driverId);
-      expect(await status()).to.equal(401);
-      await resumeDriver(driver.driverId);
-      expect(await status()).to.equal(200);
-      const { key } = await rotateDriverKey(driver.driverId);
-      expect(await status()).to.equal(401);
-      const renewed = gatewayDriver(api.url, driver.driverId, key);
-      expect((await renewed.get('/me')).status).to.equal(200);
-      await revokeDriver(driver.driverId);
-      expect((await renewed.get('/me')).status).to.equal(401);
-      expect((await renewed.put('/me/position', { lat: 1, lng: 1 })).status).to.equal(401);
-    });
+  it("a driver's key stops working at once after rotate, suspend or revoke; resume ends a suspension", async () => {
+    const driver = await newGatewayDriver(api);
+    const status = async () => (await driver.get('/me')).status;
+    expect(await status()).to.equal(200);
+    await suspendDriver(driver.driverId);
+    expect(await status()).to.equal(401);
+    await resumeDriver(driver.driverId);
+    expect(await status()).to.equal(200);
+    const { key } = await rotateDriverKey(driver.driverId);
+    expect(await status()).to.equal(401);
+    const renewed = gatewayDriver(api.url, driver.driverId, key);
+    expect((await renewed.get('/me')).status).to.equal(200);
+    await revokeDriver(driver.driverId);
+    expect((await renewed.get('/me')).status).to.equal(401);
+    expect((await renewed.put('/me/position', { lat: 1, lng: 1 })).status).to.equal(401);
   });
 
   it("the drivers' gateway answers 404 to an unknown path and 405 to a wrong method, in JSON", async () => {
@@ -91,25 +89,23 @@ describe("the drivers' gateway", () => {
     }
   });
 
-  describe('GET /me', () => {
-    it("/me shows the driver's profile, without phone and key", async () => {
-      const { driverId, get } = await newGatewayDriver(api, {
-        carType: 'comfort',
-        seats: 6,
-        rating: 4.25,
-        equipment: ['pet'],
-      });
-      expect((await get('/me')).body).to.deep.equal({
-        driverId,
-        name: 'Dana Okoye',
-        rating: 4.25,
-        vehicle: 'Toyota Prius, blue',
-        plate: 'T 104',
-        carType: 'comfort',
-        seats: 6,
-        equipment: ['pet'],
-        available: false,
-      });
+  it("/me shows the driver's profile, without phone and key", async () => {
+    const { driverId, get } = await newGatewayDriver(api, {
+      carType: 'comfort',
+      seats: 6,
+      rating: 4.25,
+      equipment: ['pet'],
+    });
+    expect((await get('/me')).body).to.deep.equal({
+      driverId,
+      name: 'Dana Okoye',
+      rating: 4.25,
+      vehicle: 'Toyota Prius, blue',
+      plate: 'T 104',
+      carType: 'comfort',
+      seats: 6,
+      equipment: ['pet'],
+      available: false,
     });
   });
 
@@ -139,209 +135,164 @@ describe("the drivers' gateway", () => {
     });
   }
 
-  describe('POST /me/online and /me/offline', () => {
-    it('/me/online makes a driver available at a place, and /me/offline ends it', async () => {
-      const { get, post } = await newGatewayDriver(api);
-      const place = somewhere();
-      const online = await post('/me/online', place);
-      expect({ status: online.status, body: online.body }).to.deep.equal({ status: 200, body: { available: true } });
-      const { body } = await get('/me');
-      expect(body.available).to.equal(true);
-      expect(body.position).to.include({ ...place, heading: 0 });
-      expect(body.position.at).to.be.within(api.ctx.now() - 10_000, api.ctx.now());
-      const offline = await post('/me/offline');
-      expect({ status: offline.status, body: offline.body }).to.deep.equal({ status: 200, body: { available: false } });
-      expect((await get('/me')).body).to.deep.include({ available: false, position: body.position });
-      expect((await post('/me/offline', 'not even JSON')).status).to.equal(200);
-    });
-
-    it('a driver who has not reported for 60 s counts as offline until the next report', async () => {
-      const { driverId, get, post, put } = await newGatewayDriver(api);
-      await post('/me/online', somewhere());
-      const at = (secondsAgo: number) => new Date(api.ctx.now() - secondsAgo * 1_000);
-      await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(59) } });
-      expect((await get('/me')).body.available).to.equal(true);
-      await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(60), at: at(60) } });
-      expect((await get('/me')).body.available).to.equal(false);
-      await put('/me/position', somewhere());
-      expect((await get('/me')).body.available).to.equal(true);
-    });
+  it('/me/online makes a driver available at a place, and /me/offline ends it', async () => {
+    const { get, post } = await newGatewayDriver(api);
+    const place = somewhere();
+    const online = await post('/me/online', place);
+    expect({ status: online.status, body: online.body }).to.deep.equal({ status: 200, body: { available: true } });
+    const { body } = await get('/me');
+    expect(body.available).to.equal(true);
+    expect(body.position).to.include({ ...place, heading: 0 });
+    expect(body.position.at).to.be.within(api.ctx.now() - 10_000, api.ctx.now());
+    const offline = await post('/me/offline');
+    expect({ status: offline.status, body: offline.body }).to.deep.equal({ status: 200, body: { available: false } });
+    expect((await get('/me')).body).to.deep.include({ available: false, position: body.position });
+    expect((await post('/me/offline', 'not even JSON')).status).to.equal(200);
   });
 
-  describe('PUT /me/position', () => {
-    it('a position report answers 204 without a body, and GET /me shows it', async () => {
-      const { get, put } = await newGatewayDriver(api);
-      const place = somewhere();
-      const { status, text } = await put('/me/position', { ...place, heading: 271.5 });
-      expect({ status, text }).to.deep.equal({ status: 204, text: '' });
-      const { body } = await get('/me');
-      expect(body.position).to.include({ ...place, heading: 271.5 });
-      expect(body.available).to.equal(false);
-    });
-
-    /** Writes the driver's last report directly, because the gateway delays the next report by a second. */
-    const writeLastReport = (driverId: string, report: Report, secondsAgo = 2) =>
-      writeReports(new Map([[driverId, report]]), new Date(api.ctx.now() - secondsAgo * 1_000));
-
-    for (const [title, byMs] of [
-      ['equal to', 0],
-      ['before', -1],
-    ] as const) {
-      it(`a report with \`at\` ${title} the last one does not change the position`, async () => {
-        const { driverId, get, put } = await newGatewayDriver(api);
-        const last = somewhere();
-        const at = api.ctx.now() - 10_000;
-        await writeLastReport(driverId, { ...last, at: new Date(at) });
-        expect((await put('/me/position', { ...somewhere(), at: at + byMs })).status).to.equal(204);
-        expect((await get('/me')).body.position).to.include({ ...last, at });
-      });
-    }
-
-    it('a report with `at` 1 ms after the last one changes the position', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      const at = api.ctx.now() - 10_000;
-      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-      const newer = somewhere();
-      await put('/me/position', { ...newer, at: at + 1 });
-      expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
-    });
-
-    it('/me shows an `at` in the future as the current time', async () => {
-      const { get, put } = await newGatewayDriver(api);
-      await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
-      expect((await get('/me')).body.position.at).to.be.at.most(api.ctx.now());
-    });
-
-    it('a report without `at` changes the position even after a report in the future', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + 3_600_000) });
-      const next = somewhere();
-      await put('/me/position', next);
-      expect((await get('/me')).body.position).to.include(next);
-    });
-
-    for (const [clock, aheadMs] of [
-      ['10 minutes slow', -600_000],
-      ['an hour fast', 3_600_000],
-    ] as const) {
-      it(`a driver whose phone clock is ${clock} stays available at the reported place`, async () => {
-        const { driverId, get, put, post } = await newGatewayDriver(api);
-        await post('/me/online', somewhere());
-        await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + aheadMs - 2_000) });
-        const longAgo = new Date(api.ctx.now() - 59_000);
-        await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
-        const place = somewhere();
-        await put('/me/position', { ...place, at: api.ctx.now() + aheadMs });
-        const stored = await positions.findOne({ _id: driverId });
-        expect(stored?.seenAt.getTime()).to.be.above(longAgo.getTime());
-        const { available, position } = (await get('/me')).body;
-        expect(available).to.equal(true);
-        expect(position).to.include(place);
-        expect(position.at).to.be.within(api.ctx.now() - 30_000, api.ctx.now());
-      });
-    }
-
-    it('a report older than the last one still makes the driver available', async () => {
-      const { driverId, get, put, post } = await newGatewayDriver(api);
-      await post('/me/online', somewhere());
-      const at = api.ctx.now() - 10_000;
-      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-      const longAgo = new Date(api.ctx.now() - 61_000);
-      await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo, available: false } });
-      await put('/me/position', { ...somewhere(), at: at - 1 });
-      expect((await get('/me')).body.available).to.equal(true);
-      expect(await positions.findOne({ _id: driverId })).to.include({ available: true });
-    });
-
-    it('reports change the position again a minute after the phone’s clock was set back', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now()) }, 61);
-      const place = somewhere();
-      await put('/me/position', { ...place, at: api.ctx.now() - 3_600_000 });
-      expect((await get('/me')).body.position).to.include(place);
-    });
-
-    for (const [step, aheadMs] of [
-      ['back', 3_600_000],
-      ['forward', -3_600_000],
-    ] as const) {
-      it(`the next report changes the position after MongoDB’s clock went ${step} by an hour`, async () => {
-        const { driverId, get, put, post } = await newGatewayDriver(api);
-        await post('/me/online', somewhere());
-        const at = api.ctx.now();
-        await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-        // Simulates a position whose times were all written before the clock changed.
-        const before = new Date(at + aheadMs);
-        await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
-        expect((await get('/me')).body.available).to.equal(false);
-        const place = somewhere();
-        await put('/me/position', { ...place, at: at + 1 });
-        const { available, position } = (await get('/me')).body;
-        expect(available).to.equal(true);
-        expect(position).to.include(place);
-      });
-    }
-
-    it('a report without a heading, or with a negative one, keeps the last heading', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      await writeLastReport(driverId, { ...somewhere(), heading: 90 });
-      for (const heading of [null, -1]) {
-        expect((await put('/me/position', { ...somewhere(), heading })).status).to.equal(204);
-        expect((await get('/me')).body.position.heading).to.equal(90);
-      }
-    });
-
-    it('positions are written at most once a second, and the newest of several reports is kept', async () => {
-      const { driverId, get, put } = await newGatewayDriver(api);
-      await put('/me/position', somewhere());
-      const first = await positions.findOne({ _id: driverId });
-      const now = api.ctx.now();
-      const last = somewhere();
-      const older = () => [1, 2, 3, 4, 5].map((n) => put('/me/position', { ...somewhere(), at: now - 100 + n }));
-      // The newest report arrives before the others.
-      const answers = await Promise.all([put('/me/position', { ...last, at: now }), ...older()]);
-      expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204, 204, 204]);
-      const stored = await positions.findOne({ _id: driverId });
-      expect((stored?.reportedAt?.getTime() ?? 0) - (first?.reportedAt?.getTime() ?? 0)).to.be.at.least(1_000);
-      expect((await get('/me')).body.position).to.include({ ...last, at: now });
-    });
+  it('a driver who has not reported for 60 s counts as offline until the next report', async () => {
+    const { driverId, get, post, put } = await newGatewayDriver(api);
+    await post('/me/online', somewhere());
+    const at = (secondsAgo: number) => new Date(api.ctx.now() - secondsAgo * 1_000);
+    await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(59) } });
+    expect((await get('/me')).body.available).to.equal(true);
+    await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(60), at: at(60) } });
+    expect((await get('/me')).body.available).to.equal(false);
+    await put('/me/position', somewhere());
+    expect((await get('/me')).body.available).to.equal(true);
   });
 
-  const place = { lat: 1, lng: 2 };
-  /** Invalid bodies, each with the field that its error names. */
-  const badPlaces: [unknown, string][] = [
-    [{ lat: 1 }, 'lng'],
-    [{ lat: '1', lng: 2 }, 'lat'],
-    [{ lat: 90.1, lng: 2 }, 'lat'],
-    [{ lat: 1, lng: -180.1 }, 'lng'],
-  ];
-  const badPositions: [unknown, string][] = [
-    ...badPlaces,
-    [{ ...place, heading: 361 }, 'heading'],
-    [{ ...place, at: -1 }, 'at'],
-    [{ ...place, at: '2026-01-01' }, 'at'],
-  ];
-  for (const [method, path, bodies] of [
-    ['post', '/me/online', badPlaces],
-    ['put', '/me/position', badPositions],
+  it('a position report answers 204 without a body, and GET /me shows it', async () => {
+    const { get, put } = await newGatewayDriver(api);
+    const place = somewhere();
+    const { status, text } = await put('/me/position', { ...place, heading: 271.5 });
+    expect({ status, text }).to.deep.equal({ status: 204, text: '' });
+    const { body } = await get('/me');
+    expect(body.position).to.include({ ...place, heading: 271.5 });
+    expect(body.available).to.equal(false);
+  });
+
+  /** Writes the driver's last report directly, because the gateway delays the next report by a second. */
+  const writeLastReport = (driverId: string, report: Report, secondsAgo = 2) =>
+    writeReports(new Map([[driverId, report]]), new Date(api.ctx.now() - secondsAgo * 1_000));
+
+  for (const [byMs, changes] of [
+    [-1, false],
+    [0, false],
+    [1, true],
   ] as const) {
-    for (const [body, field] of bodies) {
-      it(`${method.toUpperCase()} ${path} answers 400 and names ${field} for ${JSON.stringify(body)}`, async () => {
-        const answer = await (await newGatewayDriver(api))[method](path, body);
-        expect(answer.status).to.equal(400);
-        expect(answer.body.error).to.match(new RegExp(`^${field}\\b`));
-      });
-    }
-    it(`${method.toUpperCase()} ${path} answers 400 without a JSON object`, async () => {
-      const driver = await newGatewayDriver(api);
-      for (const text of ['', '{', '[]', '"x"', 'null']) {
-        expect((await driver[method](path, text)).status, text).to.equal(400);
-      }
+    it(`a report with \`at\` ${byMs} ms after the last one ${changes ? 'changes' : 'does not change'} the position`, async () => {
+      const { driverId, get, put } = await newGatewayDriver(api);
+      const [last, next] = [somewhere(), somewhere()];
+      const at = api.ctx.now() - 10_000;
+      await writeLastReport(driverId, { ...last, at: new Date(at) });
+      expect((await put('/me/position', { ...next, at: at + byMs })).status).to.equal(204);
+      expect((await get('/me')).body.position).to.include(changes ? { ...next, at: at + byMs } : { ...last, at });
     });
   }
 
+  it('/me shows an `at` in the future as the current time', async () => {
+    const { get, put } = await newGatewayDriver(api);
+    await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
+    expect((await get('/me')).body.position.at).to.be.at.most(api.ctx.now());
+  });
+
+  it('a report without `at` changes the position even after a report in the future', async () => {
+    const { driverId, get, put } = await newGatewayDriver(api);
+    await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + 3_600_000) });
+    const next = somewhere();
+    await put('/me/position', next);
+    expect((await get('/me')).body.position).to.include(next);
+  });
+
+  for (const [clock, aheadMs] of [
+    ['10 minutes slow', -600_000],
+    ['an hour fast', 3_600_000],
+  ] as const) {
+    it(`a driver whose phone clock is ${clock} stays available at the reported place`, async () => {
+      const { driverId, get, put, post } = await newGatewayDriver(api);
+      await post('/me/online', somewhere());
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now() + aheadMs - 2_000) });
+      const longAgo = new Date(api.ctx.now() - 59_000);
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
+      const place = somewhere();
+      await put('/me/position', { ...place, at: api.ctx.now() + aheadMs });
+      const stored = await positions.findOne({ _id: driverId });
+      expect(stored?.seenAt.getTime()).to.be.above(longAgo.getTime());
+      const { available, position } = (await get('/me')).body;
+      expect(available).to.equal(true);
+      expect(position).to.include(place);
+      expect(position.at).to.be.within(api.ctx.now() - 30_000, api.ctx.now());
+    });
+  }
+
+  it('a report older than the last one still makes the driver available', async () => {
+    const { driverId, get, put, post } = await newGatewayDriver(api);
+    await post('/me/online', somewhere());
+    const at = api.ctx.now() - 10_000;
+    await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
+    const longAgo = new Date(api.ctx.now() - 61_000);
+    await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo, available: false } });
+    await put('/me/position', { ...somewhere(), at: at - 1 });
+    expect((await get('/me')).body.available).to.equal(true);
+    expect(await positions.findOne({ _id: driverId })).to.include({ available: true });
+  });
+
+  it('reports change the position again a minute after the phone’s clock was set back', async () => {
+    const { driverId, get, put } = await newGatewayDriver(api);
+    await writeLastReport(driverId, { ...somewhere(), at: new Date(api.ctx.now()) }, 61);
+    const place = somewhere();
+    await put('/me/position', { ...place, at: api.ctx.now() - 3_600_000 });
+    expect((await get('/me')).body.position).to.include(place);
+  });
+
+  for (const [step, aheadMs] of [
+    ['back', 3_600_000],
+    ['forward', -3_600_000],
+  ] as const) {
+    it(`the next report changes the position after MongoDB’s clock went ${step} by an hour`, async () => {
+      const { driverId, get, put, post } = await newGatewayDriver(api);
+      await post('/me/online', somewhere());
+      const at = api.ctx.now();
+      await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
+      // Simulates a position whose times were all written before the clock changed.
+      const before = new Date(at + aheadMs);
+      await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
+      expect((await get('/me')).body.available).to.equal(false);
+      const place = somewhere();
+      await put('/me/position', { ...place, at: at + 1 });
+      const { available, position } = (await get('/me')).body;
+      expect(available).to.equal(true);
+      expect(position).to.include(place);
+    });
+  }
+
+  it('a report without a heading, or with a negative one, keeps the last heading', async () => {
+    const { driverId, get, put } = await newGatewayDriver(api);
+    await writeLastReport(driverId, { ...somewhere(), heading: 90 });
+    for (const heading of [null, -1]) {
+      expect((await put('/me/position', { ...somewhere(), heading })).status).to.equal(204);
+      expect((await get('/me')).body.position.heading).to.equal(90);
+    }
+  });
+
+  it('positions are written at most once a second, and the newest of several reports is kept', async () => {
+    const { driverId, get, put } = await newGatewayDriver(api);
+    await put('/me/position', somewhere());
+    const first = await positions.findOne({ _id: driverId });
+    const now = api.ctx.now();
+    const last = somewhere();
+    const older = () => [1, 2, 3, 4, 5].map((n) => put('/me/position', { ...somewhere(), at: now - 100 + n }));
+    // The newest report arrives before the others.
+    const answers = await Promise.all([put('/me/position', { ...last, at: now }), ...older()]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204, 204, 204]);
+    const stored = await positions.findOne({ _id: driverId });
+    expect((stored?.reportedAt?.getTime() ?? 0) - (first?.reportedAt?.getTime() ?? 0)).to.be.at.least(1_000);
+    expect((await get('/me')).body.position).to.include({ ...last, at: now });
+  });
+
   it("the drivers' gateway ignores unknown fields", async () => {
     const { post } = await newGatewayDriver(api);
-    expect((await post('/me/online', { ...place, available: false, $set: { x: 1 } })).status).to.equal(200);
+    expect((await post('/me/online', { ...somewhere(), available: false, $set: { x: 1 } })).status).to.equal(200);
   });
 });

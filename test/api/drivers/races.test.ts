@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { hasEnded, isMoving } from '../../../shared/rides/transitions.ts';
+import { isMoving } from '../../../shared/rides/transitions.ts';
 import { settleDrivers } from '../../../workers/periodic/sweeper/mongo-work.ts';
 import type { Answer } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { useTestApi } from '../../support/service.ts';
+import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
 
 const seed = Number(process.env.SEED ?? 20_251_121);
 /** `COUNT=10000` makes more races. */
@@ -30,18 +31,6 @@ const race = fc.record({
   first: fc.subarray<Move>([...moves, 'accept'], { minLength: 1, maxLength: 4 }),
   second: fc.subarray<Move>([...moves, 'accept'], { minLength: 1, maxLength: 4 }),
 });
-
-/** An event's time is the time of the decision. On a busy machine, the event is written up to this much later. */
-const slackMs = 250;
-
-/** The time from accept to end, from the ride's events. Undefined if no driver was assigned. */
-function timeOnRide({ events, status }: Ride): { since: number; until: number } | undefined {
-  const changes = events.filter(({ event }) => event === 'ride.status');
-  const accepted = changes.find(({ body }) => JSON.parse(body).status === 'driver_arriving');
-  if (!accepted) return undefined;
-  const until = hasEnded(status) ? (changes.at(-1)?.at.getTime() ?? 0) : Number.POSITIVE_INFINITY;
-  return { since: accepted.at.getTime(), until };
-}
 
 describe(`${count.toLocaleString('en')} races for one driver`, () => {
   const api = useTestApi();
@@ -83,8 +72,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
     await settleDrivers(api.ctx, new Date(api.ctx.now()));
     const found = (await rides.find({ _id: { $in: both.map(({ rideId }) => rideId) } }).toArray()) as Ride[];
     const [a, b] = found.map(timeOnRide);
-    const overlap = a && b && a.until > b.since + slackMs && b.until > a.since + slackMs;
-    expect(overlap, 'two rides at a time').not.to.equal(true);
+    expect(overlap(a, b), 'two rides at a time').to.equal(false);
     const isSuspended = [...first, ...second].includes('suspend');
     const moving = found.filter(({ status }) => isMoving(status));
     const liveOffers = found

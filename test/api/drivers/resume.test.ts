@@ -44,25 +44,20 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     return asked;
   }
 
-  it('a held ride of a restored backup blocks no driver, and is ended after its release', async () => {
-    const { place, driver, rideId } = await driverOnHeldRide();
-    await suspendAndResume(driver);
-    expect((await driver.post('/me/online', place)).status).to.equal(200);
-    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
-    await releaseRide(rideId);
-    await sweepOnce();
-    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
-  });
-
-  it('the held ride of a driver who stays suspended is ended after its release', async () => {
-    const { driver, rideId } = await driverOnHeldRide();
-    await suspendDriver(driver.driverId);
-    await sweepOnce();
-    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
-    await releaseRide(rideId);
-    await sweepOnce();
-    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
-  });
+  for (const isResumed of [true, false]) {
+    it(`the held ride of a driver who was suspended${isResumed ? ' and resumed' : ''} is ended after its release`, async () => {
+      const { place, driver, rideId } = await driverOnHeldRide();
+      await suspendDriver(driver.driverId);
+      if (isResumed) {
+        await resumeDriver(driver.driverId);
+        expect((await driver.post('/me/online', place)).status, 'it blocks no driver').to.equal(200);
+      } else await sweepOnce();
+      expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+      await releaseRide(rideId);
+      await sweepOnce();
+      expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
+    });
+  }
 
   it('a resumed driver keeps a ride if an offer from before the suspension is accepted after the resume', async () => {
     const { driver, rideId } = await askedDriver();
@@ -134,10 +129,6 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     const stored = await drivers.findOne({ _id: driver.driverId });
     expect(stored).not.to.have.any.keys('leavesSince', 'left', 'suspendedAt');
   });
-});
-
-describe("the stored ride of a driver's position", () => {
-  const { api } = useDriverRides();
 
   it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tripsOfDriver } from '../../../shared/rides/driver/driver-trips.ts';
+import { tripsOfDriver } from '../../../shared/rides/driver/driver-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { useDriverRides } from '../../support/driver-rides.ts';
 import { type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';

@@ -7,7 +7,7 @@ import {
   operatorEmail,
   parseEmail,
 } from '../../../shared/accounts/account.ts';
-import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
+import { deviceId, newDevice } from '../../../shared/accounts/derived-keys.ts';
 import {
   codeLifetimeMs,
   enterCode,

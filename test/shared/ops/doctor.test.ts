@@ -16,7 +16,7 @@ import { redisProblemTexts } from '../../../shared/base/redis-problem.ts';
 import { newApiKey, newDriverKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
 import { safeLogLines, tarGz } from '../../../shared/process/ops/doctor/bundle.ts';
-import { checkTiles } from '../../../shared/process/ops/doctor/check-tiles.ts';
+import { checkTiles } from '../../../shared/process/ops/doctor/check-network.ts';
 import { examine } from '../../../shared/process/ops/doctor/doctor.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { runToEnd } from '../../support/command-line.ts';

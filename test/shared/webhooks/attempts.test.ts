@@ -10,7 +10,7 @@ import {
 } from '../../../shared/webhooks/attempts.ts';
 import { deliveryRate } from '../../../shared/webhooks/delivery-rate.ts';
 import { type AttemptFilters, listAttempts } from '../../../shared/webhooks/list-attempts.ts';
-import { withoutResent } from '../../../shared/webhooks/missed-events.ts';
+import { withoutResent } from '../../../shared/webhooks/undelivered.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
 import { plansOf } from '../../support/plans.ts';
 import { useTestContext } from '../../support/service.ts';

@@ -29,67 +29,65 @@ describe('the dashboard: account', () => {
     expect(html).to.match(/action="\/dashboard\/sign-out-everywhere".*Sign out everywhere/);
   });
 
-  describe('signed-in browsers', () => {
-    const agents = {
-      'Firefox on Windows': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
-      'Chrome on Android':
-        'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Mobile Safari/537.36',
-      'Safari on iPhone':
-        'Mozilla/5.0 (iPhone; CPU iPhone OS 18_3 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Mobile/15E148 Safari/604.1',
-      'Edge on Windows':
-        'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Safari/537.36 Edg/133.0.0.0',
-      'Safari on macOS':
-        'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Safari/605.1.15',
-      'An unknown browser': '<script>alert(1)</script>',
-    };
-    const rows = (html: string) =>
-      [...html.matchAll(/<td data-label="Browser"[^>]*>(.*?)<\/td>.*?<td data-label="Network"[^>]*>(.*?)<\/td>/gs)].map(
-        (cells) => cells.slice(1).map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim()),
-      );
+  const agents = {
+    'Firefox on Windows': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
+    'Chrome on Android':
+      'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Mobile Safari/537.36',
+    'Safari on iPhone':
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_3 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Mobile/15E148 Safari/604.1',
+    'Edge on Windows':
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Safari/537.36 Edg/133.0.0.0',
+    'Safari on macOS':
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Safari/605.1.15',
+    'An unknown browser': '<script>alert(1)</script>',
+  };
+  const rows = (html: string) =>
+    [...html.matchAll(/<td data-label="Browser"[^>]*>(.*?)<\/td>.*?<td data-label="Network"[^>]*>(.*?)<\/td>/gs)].map(
+      (cells) => cells.slice(1).map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim()),
+    );
 
-    it('the page names a browser only with words from fixed lists', () => {
-      for (const [name, agent] of Object.entries(agents)) expect(browserName(agent)).to.equal(name);
-    });
+  it('the page names a browser only with words from fixed lists', () => {
+    for (const [name, agent] of Object.entries(agents)) expect(browserName(agent)).to.equal(name);
+  });
 
-    it('the page lists each browser with its network, and marks the current one', async () => {
-      const { email } = visitor.account;
-      const browser = plainBrowser(api, {
-        address: '2001:db8:1:2::7',
-        headers: { 'user-agent': agents['Firefox on Windows'] },
-      });
-      await enter(email, browser);
-      const { html } = await browser.get('/dashboard/account');
-      expect(rows(html)).to.have.deep.members([
-        ['Firefox on Windows this browser', '2001:db8:1:2::/64'],
-        // The session of the visitor, which a test has started without them.
-        ['An unknown browser', 'not known'],
-      ]);
-      expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
+  it('the page lists each browser with its network, and marks the current one', async () => {
+    const { email } = visitor.account;
+    const browser = plainBrowser(api, {
+      address: '2001:db8:1:2::7',
+      headers: { 'user-agent': agents['Firefox on Windows'] },
     });
+    await enter(email, browser);
+    const { html } = await browser.get('/dashboard/account');
+    expect(rows(html)).to.have.deep.members([
+      ['Firefox on Windows this browser', '2001:db8:1:2::/64'],
+      // The session of the visitor, which a test has started without them.
+      ['An unknown browser', 'not known'],
+    ]);
+    expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
+  });
 
-    it('a browser whose session has ended is not listed', async () => {
-      const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
-      const used = { accountId: visitor.account._id, memberId: visitor.account.member.id, lastUsedAt: ago(1) };
-      const unused = { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) };
-      await SessionModel.collection.insertOne(unused as never);
-      expect(rows((await account()).html)).to.have.length(1);
-    });
+  it('a browser whose session has ended is not listed', async () => {
+    const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
+    const used = { accountId: visitor.account._id, memberId: visitor.account.member.id, lastUsedAt: ago(1) };
+    const unused = { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) };
+    await SessionModel.collection.insertOne(unused as never);
+    expect(rows((await account()).html)).to.have.length(1);
+  });
 
-    it('the sessions of listed browsers can be ended at once, but not those of another account', async () => {
-      const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
-      const idOf = async (one: Visitor) =>
-        /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
-      for (const session of [await idOf(other), await idOf(foreign), sha256('no session'), sha256('another')]) {
-        await visitor.post('/dashboard/account/end-session', { session });
-      }
-      const ended = (await auditOf(visitor.account._id, 10)).filter(({ action }) => action === 'session_ended');
-      expect(ended, 'only the session that was ended is recorded').to.have.length(1);
-      expect((await other.get('/dashboard/account')).status).to.equal(303);
-      expect((await foreign.get('/dashboard/account')).status).to.equal(200);
-      expect(rows((await account()).html)).to.have.length(1);
-      await visitor.post('/dashboard/account/end-session', { session: await idOf(visitor) });
-      expect((await account()).status).to.equal(303);
-    });
+  it('the sessions of listed browsers can be ended at once, but not those of another account', async () => {
+    const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
+    const idOf = async (one: Visitor) =>
+      /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
+    for (const session of [await idOf(other), await idOf(foreign), sha256('no session'), sha256('another')]) {
+      await visitor.post('/dashboard/account/end-session', { session });
+    }
+    const ended = (await auditOf(visitor.account._id, 10)).filter(({ action }) => action === 'session_ended');
+    expect(ended, 'only the session that was ended is recorded').to.have.length(1);
+    expect((await other.get('/dashboard/account')).status).to.equal(303);
+    expect((await foreign.get('/dashboard/account')).status).to.equal(200);
+    expect(rows((await account()).html)).to.have.length(1);
+    await visitor.post('/dashboard/account/end-session', { session: await idOf(visitor) });
+    expect((await account()).status).to.equal(303);
   });
 
   it('the audit list shows each action with key, actor and client address, newest first', async () => {

@@ -120,62 +120,60 @@ describe("the dashboard's deliveries", () => {
     expect(textOf(list)).to.include('failed 503').and.include('resent');
   });
 
-  describe('"Resend failed events"', () => {
-    const path = '/dashboard/deliveries/send-again';
+  const path = '/dashboard/deliveries/send-again';
 
-    it('"Resend failed events" names the missing fields and keeps the typed values', async () => {
-      const { keyId } = await visitor.newKey('live');
-      const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
-      expect(status).to.equal(422);
-      expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
-      expect(textOf(html)).to.include('Choose since when');
-      const without = await visitor.post(path, { keyId: '', since: '' });
-      expect(textOf(without.html)).to.include('Choose the key').and.to.include('Choose since when');
-      expect(without.html).to.match(/<details id="send-failed"[^>]* open/);
-    });
+  it('"Resend failed events" names the missing fields and keeps the typed values', async () => {
+    const { keyId } = await visitor.newKey('live');
+    const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
+    expect(status).to.equal(422);
+    expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
+    expect(textOf(html)).to.include('Choose since when');
+    const without = await visitor.post(path, { keyId: '', since: '' });
+    expect(textOf(without.html)).to.include('Choose the key').and.to.include('Choose since when');
+    expect(without.html).to.match(/<details id="send-failed"[^>]* open/);
+  });
 
-    it('"Resend failed events" shows the number of resent events', async () => {
-      const { keyId } = await visitor.newKey('live');
-      const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
-      expect(status).to.equal(303);
-      const there = headers.get('location') ?? '';
-      expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
-      expect(textOf((await visitor.get(there)).html)).to.include('nothing is resent');
-      await attemptsOf(visitor, [{ keyId, endpointId: 'endpoint_1', outcome: 'failed' }]);
-      const none = textOf((await visitor.get(`${there}&outcome=missed`)).html);
-      expect(none.split('further endpoints')).to.have.length(3, 'in the notice and in the form');
-      const twelve = (await visitor.get('/dashboard/deliveries?sent=12')).html;
-      expect(textOf(twelve)).to.include('12 events are being resent');
-    });
+  it('"Resend failed events" shows the number of resent events', async () => {
+    const { keyId } = await visitor.newKey('live');
+    const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
+    expect(status).to.equal(303);
+    const there = headers.get('location') ?? '';
+    expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
+    expect(textOf((await visitor.get(there)).html)).to.include('nothing is resent');
+    await attemptsOf(visitor, [{ keyId, endpointId: 'endpoint_1', outcome: 'failed' }]);
+    const none = textOf((await visitor.get(`${there}&outcome=missed`)).html);
+    expect(none.split('further endpoints')).to.have.length(3, 'in the notice and in the form');
+    const twelve = (await visitor.get('/dashboard/deliveries?sent=12')).html;
+    expect(textOf(twelve)).to.include('12 events are being resent');
+  });
 
-    it('"Resend failed events" is above the list, and open if the list shows what was not delivered', async () => {
-      const { keyId } = await visitor.newKey('live');
-      await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
-      const list = (await visitor.get('/dashboard/deliveries')).html;
-      expect(list.indexOf('Resend failed events')).to.be.within(1, list.indexOf('<table'));
-      expect(list).not.to.match(/<details id="send-failed"[^>]* open/);
-      const missed = (await visitor.get(`/dashboard/deliveries?key=${keyId}&outcome=missed`)).html;
-      expect(missed).to.match(/<details id="send-failed"[^>]* open/);
-      expect(formIn(missed, path)).to.have.property('formId');
-      expect(missed).to.match(new RegExp(`<option[^>]*value="${keyId}"[^>]*selected|selected[^>]*value="${keyId}"`));
-    });
+  it('"Resend failed events" is above the list, and open if the list shows what was not delivered', async () => {
+    const { keyId } = await visitor.newKey('live');
+    await attemptsOf(visitor, [{ keyId, outcome: 'failed' }]);
+    const list = (await visitor.get('/dashboard/deliveries')).html;
+    expect(list.indexOf('Resend failed events')).to.be.within(1, list.indexOf('<table'));
+    expect(list).not.to.match(/<details id="send-failed"[^>]* open/);
+    const missed = (await visitor.get(`/dashboard/deliveries?key=${keyId}&outcome=missed`)).html;
+    expect(missed).to.match(/<details id="send-failed"[^>]* open/);
+    expect(formIn(missed, path)).to.have.property('formId');
+    expect(missed).to.match(new RegExp(`<option[^>]*value="${keyId}"[^>]*selected|selected[^>]*value="${keyId}"`));
+  });
 
-    it('"Resend failed events" resends what has failed in a period', async () => {
-      const { keyId } = await visitor.newKey('live');
-      const { rideId } = await visitor.rideIn('driver_arriving', { keyId });
-      const hourMs = 3_600_000;
-      const failed = (hoursAgo: number) => ({
-        outcome: 'failed' as const,
-        durationMs: 1,
-        at: new Date(api.ctx.now() - hoursAgo * hourMs),
-      });
-      const deliveries = { 'events.0.delivery': failed(30), 'events.1.delivery': failed(2) };
-      await rides.updateOne({ _id: rideId }, { $set: { ...deliveries, settledSeq: 2, undeliveredAt: new Date() } });
-      const sentIn = async (since: string) =>
-        new URL((await visitor.post(path, { keyId, since })).headers.get('location') ?? '', api.url).searchParams;
-      expect((await sentIn('1h')).get('sent')).to.equal('0');
-      expect((await sentIn('24h')).get('sent')).to.equal('1');
-      expect((await sentIn('7d')).get('sent')).to.equal('1');
+  it('"Resend failed events" resends what has failed in a period', async () => {
+    const { keyId } = await visitor.newKey('live');
+    const { rideId } = await visitor.rideIn('driver_arriving', { keyId });
+    const hourMs = 3_600_000;
+    const failed = (hoursAgo: number) => ({
+      outcome: 'failed' as const,
+      durationMs: 1,
+      at: new Date(api.ctx.now() - hoursAgo * hourMs),
     });
+    const deliveries = { 'events.0.delivery': failed(30), 'events.1.delivery': failed(2) };
+    await rides.updateOne({ _id: rideId }, { $set: { ...deliveries, settledSeq: 2, undeliveredAt: new Date() } });
+    const sentIn = async (since: string) =>
+      new URL((await visitor.post(path, { keyId, since })).headers.get('location') ?? '', api.url).searchParams;
+    expect((await sentIn('1h')).get('sent')).to.equal('0');
+    expect((await sentIn('24h')).get('sent')).to.equal('1');
+    expect((await sentIn('7d')).get('sent')).to.equal('1');
   });
 });

@@ -8,48 +8,46 @@ import { storedRide } from '../../support/stored-rides.ts';
 describe('the dashboard: the webhook of a key', () => {
   const { api, visitor, audited, expectFault } = useKeyPages();
 
-  describe('default webhook URL', () => {
-    const save = (keyId: string, webhookUrl: string) =>
-      visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl });
-    const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
+  const save = (keyId: string, webhookUrl: string) =>
+    visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl });
+  const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
 
-    it('the form saves a webhook URL, and removes it if the field is empty', async () => {
-      const { keyId } = await visitor.newKey();
-      for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
-        const { status, headers } = await save(keyId, typed);
-        expect([status, headers.get('location')]).to.deep.equal([303, `/dashboard/keys/${keyId}?done=url-saved`]);
-        expect(await saved(keyId)).to.equal('https://partner.example/hook');
-      }
-      const { html } = await visitor.get(`/dashboard/keys/${keyId}?done=url-saved`);
-      expect(html).to.include('value="https://partner.example/hook"').and.include('Saved.');
-      expect((await save(keyId, '')).headers.get('location')).to.include('done=url-removed');
-      expect(await saved(keyId)).to.equal(undefined);
-      expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
-    });
+  it('the form saves a webhook URL, and removes it if the field is empty', async () => {
+    const { keyId } = await visitor.newKey();
+    for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
+      const { status, headers } = await save(keyId, typed);
+      expect([status, headers.get('location')]).to.deep.equal([303, `/dashboard/keys/${keyId}?done=url-saved`]);
+      expect(await saved(keyId)).to.equal('https://partner.example/hook');
+    }
+    const { html } = await visitor.get(`/dashboard/keys/${keyId}?done=url-saved`);
+    expect(html).to.include('value="https://partner.example/hook"').and.include('Saved.');
+    expect((await save(keyId, '')).headers.get('location')).to.include('done=url-removed');
+    expect(await saved(keyId)).to.equal(undefined);
+    expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
+  });
 
-    it('a change of the webhook URL is confirmed only when no more requests can go to the old URL', async () => {
-      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
-      for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
-        const startedAt = performance.now();
-        await save(keyId, typed);
-        expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
-      }
-    });
-
-    const refused: [url: string, words: RegExp][] = [
-      ['http://partner.example/', /must be an https URL/],
-      ['https://127.0.0.1/', /not public/],
-      ['nonsense', /must be a valid URL/],
-    ];
-    for (const [url, words] of refused) {
-      it(`the form refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
-        const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
-        expectFault(await save(keyId, url), 'webhookUrl', url, words);
-        expect(await saved(keyId)).to.equal('https://partner.example/before');
-        expect(await audited()).to.deep.equal([]);
-      });
+  it('a change of the webhook URL is confirmed only when no more requests can go to the old URL', async () => {
+    const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
+    for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
+      const startedAt = performance.now();
+      await save(keyId, typed);
+      expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
     }
   });
+
+  const refused: [url: string, words: RegExp][] = [
+    ['http://partner.example/', /must be an https URL/],
+    ['https://127.0.0.1/', /not public/],
+    ['nonsense', /must be a valid URL/],
+  ];
+  for (const [url, words] of refused) {
+    it(`the form refuses the webhook URL ${url} with the API's message, and keeps the typed text`, async () => {
+      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/before');
+      expectFault(await save(keyId, url), 'webhookUrl', url, words);
+      expect(await saved(keyId)).to.equal('https://partner.example/before');
+      expect(await audited()).to.deep.equal([]);
+    });
+  }
 
   it('the deletion of a further endpoint is recorded once, however many tabs delete it', async () => {
     const { keyId } = await visitor.newKey();
@@ -91,23 +89,21 @@ describe('the dashboard: the webhook of a key', () => {
     expect(await audited()).to.deep.equal(['texting_set', 'texting_set']);
   });
 
-  describe('test event', () => {
-    const send = (keyId: string) => visitor.post(`/dashboard/keys/${keyId}/test-event`);
+  const send = (keyId: string) => visitor.post(`/dashboard/keys/${keyId}/test-event`);
 
-    it('a test event without a webhook URL is refused', async () => {
-      const { keyId } = await visitor.newKey();
-      expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
-    });
+  it('a test event without a webhook URL is refused', async () => {
+    const { keyId } = await visitor.newKey();
+    expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
+  });
 
-    it('each of ten test events redirects to its attempt, and the eleventh in a minute gets a 429 as a page', async () => {
-      const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
-      for (let sent = 0; sent < 10; sent += 1) {
-        expect((await send(keyId)).headers.get('location')).to.match(/^\/dashboard\/deliveries\/att_\w+$/);
-      }
-      const { status, html, headers } = await send(keyId);
-      expect(status).to.equal(429);
-      expect(headers.get('retry-after')).to.match(/^\d+$/);
-      expect(html).to.include('At most 10 test events a minute').and.include('Send test event');
-    });
+  it('each of ten test events redirects to its attempt, and the eleventh in a minute gets a 429 as a page', async () => {
+    const { keyId } = await visitor.newKey('test', 'Front desk', 'https://partner.example/hook');
+    for (let sent = 0; sent < 10; sent += 1) {
+      expect((await send(keyId)).headers.get('location')).to.match(/^\/dashboard\/deliveries\/att_\w+$/);
+    }
+    const { status, html, headers } = await send(keyId);
+    expect(status).to.equal(429);
+    expect(headers.get('retry-after')).to.match(/^\d+$/);
+    expect(html).to.include('At most 10 test events a minute').and.include('Send test event');
   });
 });

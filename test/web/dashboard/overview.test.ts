@@ -21,37 +21,35 @@ describe('the dashboard: overview', () => {
   /** The classes of the onboarding steps, in order. */
   const steps = (html: string) => [...html.matchAll(/<li class="(done|next|later)"/g)].map(([, state]) => state);
 
-  describe('onboarding checklist', () => {
-    it('the overview shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
-      const html = await overview();
-      expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
-      expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
-      expect(html).to.include('curl https://rides.example/v1/rides');
-    });
+  it('the overview shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
+    const html = await overview();
+    expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
+    expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
+    expect(html).to.include('curl https://rides.example/v1/rides');
+  });
 
-    it('the overview ticks each onboarding step when it is done, in any order', async () => {
-      const { keyId, key: secret } = await visitor.newKey();
-      expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
-      await ridesWith(secret, 1);
-      expect(steps(await overview())).to.deep.equal(['done', 'next', 'done']);
-      await visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
-      const html = await overview();
-      expect(steps(html)).to.deep.equal(['done', 'done', 'done']);
-      expect(html).to.match(/<p>Ready for real drivers.*Create live key/);
-    });
+  it('the overview ticks each onboarding step when it is done, in any order', async () => {
+    const { keyId, key: secret } = await visitor.newKey();
+    expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
+    await ridesWith(secret, 1);
+    expect(steps(await overview())).to.deep.equal(['done', 'next', 'done']);
+    await visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl: 'https://partner.example/hook' });
+    const html = await overview();
+    expect(steps(html)).to.deep.equal(['done', 'done', 'done']);
+    expect(html).to.match(/<p>Ready for real drivers.*Create live key/);
+  });
 
-    it('the overview ticks the second onboarding step when the console was opened', async () => {
-      await noteConsoleSeen(visitor.account, api.ctx.now());
-      expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
-      const first = (await accountOf(visitor.account.email)) as Account;
-      await noteConsoleSeen(first, api.ctx.now() + 60_000);
-      expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
-    });
+  it('the overview ticks the second onboarding step when the console was opened', async () => {
+    await noteConsoleSeen(visitor.account, api.ctx.now());
+    expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
+    const first = (await accountOf(visitor.account.email)) as Account;
+    await noteConsoleSeen(first, api.ctx.now() + 60_000);
+    expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
+  });
 
-    it('the overview hides the onboarding steps after the first live ride', async () => {
-      await ridesWith((await visitor.newKey('live')).key, 1);
-      expect(steps(await overview())).to.deep.equal([]);
-    });
+  it('the overview hides the onboarding steps after the first live ride', async () => {
+    await ridesWith((await visitor.newKey('live')).key, 1);
+    expect(steps(await overview())).to.deep.equal([]);
   });
 
   it('shows the rides under way, the last ten ended rides and the delivery rate', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { AuditModel, auditOf } from '../../../shared/accounts/audit.ts';
 import { suspendKey } from '../../../shared/keys/manage-keys.ts';
-import { suspendAccount } from '../../../shared/keys/suspend-account.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { newFormId, useVisitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf } from '../../support/pages.ts';
@@ -127,14 +126,5 @@ describe("accept and cancel on a ride's page", () => {
     expect(formIn(html, `${path}/cancel`)).to.equal(undefined);
     const asked = await visitor.get(`${path}/cancel`);
     expect([asked.status, asked.headers.get('location')]).to.deep.equal([303, path]);
-  });
-
-  it('accepts and cancels nothing for a suspended account', async () => {
-    const { path, rideId, offerId } = await visitor.rideIn('bidding');
-    const before = await storedRide(rideId);
-    await suspendAccount(visitor.account._id);
-    expect((await visitor.post(`${path}/accept`, { offerId })).status).to.equal(403);
-    expect((await visitor.post(`${path}/cancel`)).status).to.equal(403);
-    expect(await storedRide(rideId)).to.deep.equal(before);
   });
 });

@@ -89,29 +89,14 @@ describe("the stream of a ride's page", () => {
     const plans = await plansOf(() => visitor.get(`${path}/state`));
     expect(plans.filter(({ stages }) => stages.includes('COLLSCAN'))).to.deep.equal([]);
   });
-});
 
-describe("the streams of rides' pages", () => {
-  /** Starts a separate API with a ride. `open` opens the ride's stream for its account. */
-  async function apiWithRide(settings?: Record<string, string>) {
-    const api = await startTestApi(settings);
-    const visitor = await signedIn(api);
-    const { path } = await visitor.rideIn('bidding');
-    return { api, open: () => openEventStream(`${api.url}${path}/events`, { cookie: visitor.cookie }) };
-  }
-
-  it('streams end when the API stops, and do not delay the stop', async () => {
-    const { api, open } = await apiWithRide();
-    const stream = await open();
-    await stream.next();
-    await api.close();
-    expect(await stream.next()).to.equal(null);
-  });
-
-  it('a stream beyond the limit of its account answers 429', async () => {
-    const { api, open } = await apiWithRide({ MAX_STREAMS_PER_CLIENT: '1' });
-    const [first, second] = [await open(), await open()];
-    expect([first.status, second.status]).to.deep.equal([200, 429]);
-    await api.close();
+  it('a stream beyond the limit of its account answers 429, and the others end when the API stops, without a delay', async () => {
+    const other = await startTestApi({ MAX_STREAMS_PER_CLIENT: '1' });
+    const { cookie, rideIn } = await signedIn(other);
+    const { path } = await rideIn('bidding');
+    const [stream, refused] = [1, 2].map(() => openEventStream(`${other.url}${path}/events`, { cookie }));
+    expect([(await stream)?.status, (await refused)?.status]).to.have.members([200, 429]);
+    await other.close();
+    for (const one of [stream, refused]) await endOf((await one) as EventStream);
   });
 });

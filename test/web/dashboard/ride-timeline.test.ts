@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { askHelp } from '../../../shared/rides/ask-help.ts';
-import { rateRide } from '../../../shared/rides/rate-ride.ts';
+import { askHelp, rateRide } from '../../../shared/rides/passenger-actions.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../web/dashboard/timeline.tsx';

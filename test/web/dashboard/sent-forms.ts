@@ -278,6 +278,7 @@ export function testSentForms(part: Part): void {
     const team = part === 'team' ? await teamOf(account) : undefined;
     const found = await keys.find({ accountId }).sort({ createdAt: 1 }).toArray();
     const attempted = await attempts.find({ accountId }).sort({ _id: 1 }).toArray();
+    const sessions = await SessionModel.find({ accountId }).lean();
     return {
       audit: (await auditOf(accountId, 100)).map(({ action }) => action).sort(),
       mails: (await mailsTo(api.ctx, account.email)).map(({ subject }) => subject),
@@ -288,8 +289,7 @@ export function testSentForms(part: Part): void {
       })),
       endpoints: (await endpointsOf(key._id)).map(({ url, disabledAt }) => `${url} ${disabledAt ? 'off' : 'on'}`),
       attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
-      sessions: await SessionModel.countDocuments({ accountId }),
-      confirmed: await SessionModel.countDocuments({ accountId, verifiedAt: { $exists: true } }),
+      sessions: sessions.map(({ verifiedAt }) => (verifiedAt ? 'confirmed' : 'new')).sort(),
       codes: (await LimitModel.find({ _id: /^code-mails-to:/ }).lean()).map(({ taken }) => taken.length),
       ...{ desk: await deskState(accountId), rides: await ridesOf(accountId), team },
     };
@@ -349,23 +349,16 @@ export function testSentForms(part: Part): void {
     return { status, path, secrets };
   }
 
-  it('every route answers 400 without a valid form id, and changes nothing', async () => {
-    for (const [route, { needsNoId, fields }] of Object.entries(cases[part])) {
-      if (needsNoId) continue;
-      const { world, address } = await formOf(route);
-      const before = await stateOf(world);
-      for (const formId of ['', 'x', 'x'.repeat(23)]) {
-        const answer = await world.visitor.post(address, { ...fields?.(world), formId });
-        expect(answer.status, `${route} with ${formId}`).to.equal(400);
-      }
-      expect(await stateOf(world), route).to.deep.equal(before);
-    }
-  });
-
-  for (const [route, { status }] of Object.entries(cases[part])) {
+  for (const [route, { status, fields, needsNoId }] of Object.entries(cases[part])) {
     it(`a repeated form takes effect once, even if MongoDB fails at any of its writes: ${route}`, async function () {
       this.timeout(scaled(60_000));
       const calm = await formOf(route);
+      const before = await stateOf(calm.world);
+      for (const formId of needsNoId ? [] : ['', 'x', 'x'.repeat(23)]) {
+        const answer = await calm.world.visitor.post(calm.address, { ...fields?.(calm.world), formId });
+        expect(answer.status, `with the form id "${formId}"`).to.equal(400);
+      }
+      expect(await stateOf(calm.world), 'without a valid form id').to.deep.equal(before);
       const wanted = await answerOf(await calm.send(), calm.world);
       const done = await stateOf(calm.world);
       expect(wanted.status).to.equal(status);
@@ -390,9 +383,8 @@ export function testSentForms(part: Part): void {
           expect(first.status, where).to.be.oneOf([503, status]);
           const again = await answerOf(await send(), world);
           expect(again, where).to.deep.equal(wanted);
-          expect(await stateOf(world), where).to.deep.equal(done);
           await send();
-          expect(await stateOf(world), `${where}, sent a third time`).to.deep.equal(done);
+          expect(await stateOf(world), `${where}, sent three times`).to.deep.equal(done);
         }
       }
     });

@@ -10,7 +10,7 @@ import { bringSuccessor } from '../../../shared/rides/rebid.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { storeOwedWithdrawals } from '../../../shared/webhooks/withdrawn-offers.ts';
+import { storeOwedWithdrawals } from '../../../shared/webhooks/copies-of-event.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';

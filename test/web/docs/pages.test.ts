@@ -287,41 +287,39 @@ describe('documentation', () => {
     expect(rows).to.deep.equal(Object.entries(warnings));
   });
 
-  describe('changelog', () => {
-    const versions = versionsOf(docText('changelog'));
+  const versions = versionsOf(docText('changelog'));
 
-    it('the changelog has a dated entry for each version, the newest first', () => {
-      const headings = parseMarkdown(docText('changelog')).headings.filter(({ depth }) => depth === 2);
-      expect(versions).to.have.length(headings.length);
-      const numbers = versions.map(({ version }) =>
-        version
-          .split('.')
-          .map((part) => part.padStart(4, '0'))
-          .join('.'),
-      );
-      expect(numbers).to.deep.equal(numbers.toSorted().toReversed());
-      expect(new Set(numbers).size).to.equal(numbers.length);
-      const dates = versions.map(({ date }) => date);
-      expect(dates).to.deep.equal(dates.toSorted().toReversed());
-      for (const date of dates) expect(new Date(date).toISOString().slice(0, 10)).to.equal(date);
-    });
-
-    it('the newest entry of the changelog has the hash of the OpenAPI documents', () => {
-      for (const { info } of openApiDocuments) expect(info.version).to.equal(versions[0]?.version);
-      const contract = hashOf(openApiDocuments.map(({ info: _info, ...promises }) => promises));
-      expect(
-        versions[0]?.contract,
-        `The OpenAPI documents have changed: give docs/changelog.md a new version, with <!-- contract: ${contract} -->`,
-      ).to.equal(contract);
-    });
-
-    /** The hash of the documents without the texts that only people read. */
-    function hashOf(promises: readonly object[]): string {
-      const texts = ['description', 'summary', 'example', 'examples'];
-      const json = JSON.stringify(promises, (key, value) =>
-        texts.includes(key) && (typeof value !== 'object' || key.startsWith('example')) ? undefined : value,
-      );
-      return createHash('sha256').update(json).digest('hex').slice(0, 12);
-    }
+  it('the changelog has a dated entry for each version, the newest first', () => {
+    const headings = parseMarkdown(docText('changelog')).headings.filter(({ depth }) => depth === 2);
+    expect(versions).to.have.length(headings.length);
+    const numbers = versions.map(({ version }) =>
+      version
+        .split('.')
+        .map((part) => part.padStart(4, '0'))
+        .join('.'),
+    );
+    expect(numbers).to.deep.equal(numbers.toSorted().toReversed());
+    expect(new Set(numbers).size).to.equal(numbers.length);
+    const dates = versions.map(({ date }) => date);
+    expect(dates).to.deep.equal(dates.toSorted().toReversed());
+    for (const date of dates) expect(new Date(date).toISOString().slice(0, 10)).to.equal(date);
   });
+
+  it('the newest entry of the changelog has the hash of the OpenAPI documents', () => {
+    for (const { info } of openApiDocuments) expect(info.version).to.equal(versions[0]?.version);
+    const contract = hashOf(openApiDocuments.map(({ info: _info, ...promises }) => promises));
+    expect(
+      versions[0]?.contract,
+      `The OpenAPI documents have changed: give docs/changelog.md a new version, with <!-- contract: ${contract} -->`,
+    ).to.equal(contract);
+  });
+
+  /** The hash of the documents without the texts that only people read. */
+  function hashOf(promises: readonly object[]): string {
+    const texts = ['description', 'summary', 'example', 'examples'];
+    const json = JSON.stringify(promises, (key, value) =>
+      texts.includes(key) && (typeof value !== 'object' || key.startsWith('example')) ? undefined : value,
+    );
+    return createHash('sha256').update(json).digest('hex').slice(0, 12);
+  }
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eraseRide } from '../../../shared/retention/erase-rides.ts';
-import { rateRide } from '../../../shared/rides/rate-ride.ts';
+import { rateRide } from '../../../shared/rides/passenger-actions.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { completedRide } from '../../support/rated-rides.ts';
 import { rideIn } from '../../support/rides.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { type EventStream, nextOf, openEventStream } from '../../support/event-stream.ts';
+import { type EventStream, nextOf, openEventStream, useEventStreams } from '../../support/event-stream.ts';
 import { textOf } from '../../support/pages.ts';
 import { plansOf } from '../../support/plans.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
@@ -15,21 +15,14 @@ describe('streams of live maps', () => {
     MAX_STREAMS_PER_RIDE: '4',
     TRUSTED_PROXY_HOPS: '1',
   });
-  const opened: EventStream[] = [];
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((stream) => stream.close()));
-  });
+  const openStream = useEventStreams();
 
   async function newRide(fields: object = {}) {
     const partner = await api.partner('test');
     const { body } = await partner.createRide(fields, { 'X-Service-Test-Scenario': 'no_offers' });
     return { partner, rideId: body.rideId as string, url: `${api.url}${new URL(body.trackUrl).pathname}` };
   }
-  const open = async (url: string, client = '203.0.113.1') => {
-    const stream = await openEventStream(`${url}/events`, { 'X-Forwarded-For': client });
-    opened.push(stream);
-    return stream;
-  };
+  const open = (url: string, client = '203.0.113.1') => openStream(`${url}/events`, { 'X-Forwarded-For': client });
 
   it('finding the ride of a track link uses an index', async () => {
     const { url } = await newRide();
@@ -114,16 +107,16 @@ describe('streams of live maps', () => {
   it('a stream beyond the limit of a client, a ride or the process answers 429 until another one ends', async () => {
     const { url } = await newRide();
     const [first, second] = [await newRide(), await newRide()];
+    const opened: EventStream[] = [];
     const statuses = async (to: string, client: string, count: number) => {
-      const found = [];
-      for (let tried = 0; tried < count; tried++) found.push((await open(to, client)).status);
-      return found;
+      for (let tried = 0; tried < count; tried++) opened.push(await open(to, client));
+      return opened.slice(-count).map(({ status }) => status);
     };
     expect(await statuses(url, '203.0.113.1', 4)).to.deep.equal([200, 200, 200, 429], 'of a client');
     expect(await statuses(url, '203.0.113.2', 2)).to.deep.equal([200, 429], 'of a ride');
     expect(await statuses(first.url, '203.0.113.3', 3)).to.deep.equal([200, 200, 200]);
     expect(await statuses(second.url, '203.0.113.4', 2)).to.deep.equal([200, 429], 'of the process');
-    await opened.shift()?.close();
+    await opened[0]?.close();
     let status = 429;
     while (status === 429) [status = 429] = await statuses(second.url, '203.0.113.5', 1);
     expect(status).to.equal(200);

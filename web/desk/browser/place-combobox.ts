@@ -23,11 +23,12 @@ const leastTyped = 3;
  * search answers. Enter and Tab choose the active one. A text that is no place yet is marked, and Enter does not send it.
  */
 export function createPlaceField(box: HTMLElement, form: HTMLElement, map: PlaceMap): void {
-  const input = box.querySelector<HTMLInputElement>('input:not([type="hidden"])');
-  const hidden = box.querySelector<HTMLInputElement>('input[type="hidden"]');
-  if (!input || !hidden) return;
+  const part = <Kind extends HTMLElement = HTMLElement>(selector: string) => box.querySelector(selector) as Kind;
+  const input = part<HTMLInputElement>('input:not([type="hidden"])');
+  const hidden = part<HTMLInputElement>('input[type="hidden"]');
+  const [popup, list, note] = [part('.options'), part('.options > ul'), part('.options > p')];
+  const [mark, said] = [part('.place-mark'), part('.spoken')];
   const canSearch = form.dataset.search !== undefined;
-  const { popup, list, note, mark, said } = createPopup(input);
   const hasFault = input.ariaInvalid === 'true';
   let options: PlaceOption[] = [];
   let active = -1;
@@ -39,6 +40,11 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
   let searched = '';
 
   input.removeAttribute('list');
+  list.role = 'listbox';
+  input.role = 'combobox';
+  input.ariaAutoComplete = 'list';
+  input.ariaExpanded = 'false';
+  input.setAttribute('aria-controls', list.id);
   const described = [input.getAttribute('aria-describedby'), mark.id, box.dataset.about];
   input.setAttribute('aria-describedby', described.filter(Boolean).join(' '));
   const isOpen = () => !popup.hidden;
@@ -46,18 +52,18 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
 
   /** True for a text that is no place: no saved place, no coordinates, and no chosen address. */
   function needsChoice(): boolean {
-    const typed = input?.value.trim() ?? '';
-    return typed !== '' && !isPlace(typed, hidden?.value ?? '');
+    const typed = input.value.trim();
+    return typed !== '' && !isPlace(typed, hidden.value);
   }
 
   /** Marks the field if its text is no place. A fault that the service has found is shown already. */
   function review(): void {
     const words = needsChoice() ? markWords(found.length) : '';
-    said.textContent = words && `${input?.labels?.[0]?.textContent}: ${words}`;
+    said.textContent = words && `${input.labels?.[0]?.textContent}: ${words}`;
     if (hasFault) return;
     mark.textContent = words;
-    if (words) input?.setAttribute('aria-invalid', 'true');
-    else input?.removeAttribute('aria-invalid');
+    if (words) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
   }
 
   function open(typed: string): void {
@@ -66,7 +72,7 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
     list.replaceChildren(...options.map(toElement));
     note.textContent = problem || (found.length > 0 ? '© OpenStreetMap contributors' : '');
     popup.hidden = false;
-    input?.setAttribute('aria-expanded', 'true');
+    input.setAttribute('aria-expanded', 'true');
     const places = options.length - 1;
     activate(isTyping ? Math.min(0, places - 1) : options.findIndex((option) => isSameOption(option, kept)));
     said.textContent = places === 0 ? 'No places in the list' : `${places} ${places === 1 ? 'place' : 'places'}`;
@@ -74,7 +80,7 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
 
   function close(): void {
     popup.hidden = true;
-    input?.setAttribute('aria-expanded', 'false');
+    input.setAttribute('aria-expanded', 'false');
     isTyping = false;
     activate(-1);
   }
@@ -102,13 +108,12 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
     for (const [at, element] of [...list.children].entries()) element.ariaSelected = String(at === index);
     const element = list.children[index];
     if (element) {
-      input?.setAttribute('aria-activedescendant', element.id);
+      input.setAttribute('aria-activedescendant', element.id);
       element.scrollIntoView({ block: 'nearest' });
-    } else input?.removeAttribute('aria-activedescendant');
+    } else input.removeAttribute('aria-activedescendant');
   }
 
   function set(text: string, chosen = ''): void {
-    if (!input || !hidden) return;
     input.value = text;
     hidden.value = chosen;
     close();
@@ -124,24 +129,24 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
     close();
     void map.choose(startPoint()).then((point) => {
       if (point) set(coordinatesAsText(point));
-      input?.focus();
+      input.focus();
     });
   }
 
   /** The field's own point, or the first saved place. */
   function startPoint(): { lat: number; lng: number } | null {
-    const { value } = input as HTMLInputElement;
-    const own = hidden?.value.endsWith(` ${value}`) ? hidden.value.split(' ')[0] : '';
+    const { value } = input;
+    const own = hidden.value.endsWith(` ${value}`) ? hidden.value.split(' ')[0] : '';
     const points = [value, own, pointOfSaved(value), pointOfSaved()];
     return points.map((point = '') => coordinatesIn(point)).find((point) => point !== null) ?? null;
   }
 
   async function search(): Promise<void> {
-    const typed = input?.value ?? '';
+    const typed = input.value;
     if (!canSearch || typed.trim().length < leastTyped || typed === searched) return;
     searched = typed;
     const answer = await askDesk<SearchAnswer>('search', { q: typed });
-    if (searched !== typed || input?.value !== typed) return;
+    if (searched !== typed || input.value !== typed) return;
     found = toOptions(answer ?? {});
     problem = answer ? (answer.problem ?? '') : 'The address search does not answer.';
     if (problem) searched = '';
@@ -151,7 +156,7 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
 
   /** Offers the places for a text that is no place yet. */
   function offer(): void {
-    open(input?.value ?? '');
+    open(input.value);
     void search();
   }
 
@@ -212,32 +217,3 @@ const markWords = (found: number): string => {
   if (found === 0) return 'Choose a place from the list';
   return found === 1 ? '1 address found: choose it' : `${found} addresses found: choose one`;
 };
-
-/** The list below a field, and the mark beside its label. */
-function createPopup(input: HTMLInputElement) {
-  const popup = document.createElement('div');
-  const list = document.createElement('ul');
-  const note = document.createElement('p');
-  const mark = document.createElement('p');
-  const said = document.createElement('p');
-  popup.className = 'options';
-  popup.hidden = true;
-  list.id = `${input.id}-options`;
-  list.setAttribute('role', 'listbox');
-  list.setAttribute('aria-label', 'Places');
-  note.className = 'hint';
-  said.className = 'spoken';
-  said.setAttribute('role', 'status');
-  mark.className = 'place-mark';
-  mark.id = `${input.id}-mark`;
-  popup.append(list, note);
-  input.after(popup, mark, said);
-  for (const [name, value] of [
-    ['role', 'combobox'],
-    ['aria-autocomplete', 'list'],
-    ['aria-expanded', 'false'],
-    ['aria-controls', list.id],
-  ] as const)
-    input.setAttribute(name, value);
-  return { popup, list, note, mark, said };
-}

@@ -1,7 +1,6 @@
 import { call } from './call-gateway.ts';
-import { setText } from './elements.ts';
+import { setText, text, texts } from './elements.ts';
 import { findPosition, positionFault } from './own-position.ts';
-import { text, texts } from './page-words.ts';
 
 interface Listener {
   /** Called before the service is asked to put the driver online. */

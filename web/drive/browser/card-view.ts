@@ -1,11 +1,10 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import { driveMs } from '../../../shared/rides/arrival.ts';
+import { pickupWay, tripWay, type Way } from '../../kit/directions.ts';
 import type { RequestOnPage } from '../actions.ts';
-import { pickupWay, tripWay, type Way } from '../directions.ts';
 import { counterStep, mapAddress, timeLeft } from '../drive-words.ts';
 import { serverNow } from './call-gateway.ts';
-import { pauseTaps, setShown, setText } from './elements.ts';
-import { text, texts } from './page-words.ts';
+import { pauseTaps, setShown, setText, text, texts } from './elements.ts';
 
 /** The contents of a request's card. */
 

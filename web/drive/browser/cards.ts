@@ -11,8 +11,7 @@ import {
   type Terms,
   tick,
 } from './card-view.ts';
-import { onTap, setText } from './elements.ts';
-import { text, texts } from './page-words.ts';
+import { onTap, setText, text, texts } from './elements.ts';
 
 /**
  * An ended request without an offer of this driver stays visible this long, so that the list does not move while the

@@ -1,15 +1,22 @@
 import type { ShownRequest, ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
-import { type Action, openRequests, type RequestOnPage, type Step, withSteps } from '../actions.ts';
+import {
+  type Action,
+  type FinalStep,
+  isFinal,
+  openRequests,
+  type RequestOnPage,
+  type Step,
+  withSteps,
+} from '../actions.ts';
 import { type Result, rideWords } from '../drive-words.ts';
 import { createAvailability } from './availability.ts';
 import { type Answer, outcomeOf, serverNow } from './call-gateway.ts';
 import { createCards } from './cards.ts';
-import { element, onTap } from './elements.ts';
+import { element, onTap, text, texts } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
 import { onHold } from './hold.ts';
 import { createOutbox } from './outbox.ts';
 import { createReports } from './own-position.ts';
-import { text, texts } from './page-words.ts';
 import { readMessages, typedPin } from './reachable.ts';
 import { announce, buzz, showBar, showView, stepTitle } from './screens.ts';
 import { createToday } from './today.ts';
@@ -174,7 +181,7 @@ function showResult(words: Result): void {
 function makeStep(step: Step): void {
   const shown = shownRide();
   if (!shown) return;
-  if (step === 'complete' || step === 'cancel') {
+  if (isFinal(step)) {
     ended.add(shown.rideId);
     result = texts.endedBySelf(step, shown);
     announce(`${result.title} ${result.amount ?? ''}`);
@@ -214,7 +221,7 @@ function refreshBar(): void {
 const nextStep = () => rideWords[shownRide()?.status ?? 'completed'];
 
 /** Asks before a step that cannot be undone. */
-function confirmStep(step: 'complete' | 'cancel'): void {
+function confirmStep(step: FinalStep): void {
   const dialog = element<HTMLDialogElement>(`${step}-dialog`);
   dialog.returnValue = '';
   dialog.showModal();

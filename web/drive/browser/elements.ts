@@ -1,10 +1,18 @@
 import { isolated } from '../../../shared/base/shown-text.ts';
+import { languageOf } from '../../kit/message-format.ts';
+import { driveWords } from '../drive-words.ts';
+
+/** The elements of the page, and the texts in its language. */
 
 /** A button ignores taps this long after its meaning changed: a second tap was meant for the old button. */
 const tapPauseMs = 500;
 
 export const element = <Kind extends HTMLElement = HTMLElement>(id: string): Kind =>
   document.getElementById(id) as Kind;
+
+/** The texts, which the page embeds. */
+export const texts = driveWords(languageOf(document.documentElement.lang, JSON.parse(element('texts').textContent)));
+export const { text } = texts;
 
 /** Changes a text only if it differs, so that a screen reader does not repeat it. */
 export function setText(target: Element, text: string): void {

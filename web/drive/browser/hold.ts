@@ -1,5 +1,4 @@
-import { isPaused, setText } from './elements.ts';
-import { text } from './page-words.ts';
+import { isPaused, setText, text } from './elements.ts';
 
 /** A held button acts after this time. The stylesheet fills the button in the same time. */
 const holdMs = 1_000;

@@ -1,6 +1,6 @@
 import type { Point } from '../../../shared/base/great-circle.ts';
 import { call } from './call-gateway.ts';
-import { text } from './page-words.ts';
+import { text } from './elements.ts';
 
 /** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;

@@ -1,7 +1,6 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { call } from './call-gateway.ts';
-import { element, setText } from './elements.ts';
-import { text } from './page-words.ts';
+import { element, setText, text } from './elements.ts';
 
 /** The messages of the partner, and the PIN of the passenger. */
 

@@ -1,7 +1,6 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import { mapAddress, nextStop, placeWords, rideWords } from '../drive-words.ts';
-import { element, setAction, setText } from './elements.ts';
-import { text, texts } from './page-words.ts';
+import { element, setAction, setText, text, texts } from './elements.ts';
 import { showMessages } from './reachable.ts';
 
 /** Shows the driver's ride: the next stop, the passenger, and the next step. */
@@ -18,7 +17,7 @@ export function showRide(ride: ShownRide): void {
   setText(element('ride-eyebrow'), eyebrow.filter(Boolean).join(' · '));
   setText(element('ride-title'), text(words.title));
   const step = element('step');
-  setAction(step, element('step-text'), text(words.button));
+  setAction(step, element('step-text'), text(`step.${words.step}`));
   step.toggleAttribute('data-hold', words.isHeld === true);
   element('step-hint').hidden = !words.isHeld;
 

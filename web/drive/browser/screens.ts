@@ -3,9 +3,8 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { RequestOnPage } from '../actions.ts';
 import { type Result, rideWords } from '../drive-words.ts';
 import type { createCards } from './cards.ts';
-import { element, setShown, setText } from './elements.ts';
+import { element, setShown, setText, text } from './elements.ts';
 import type { PositionReport } from './own-position.ts';
-import { text } from './page-words.ts';
 import { forgetRide, showRide } from './ride-screen.ts';
 import { removeMap, showOnMap } from './trip-map-box.ts';
 

@@ -1,7 +1,6 @@
 import type { ShownTrips } from '../../../shared/rides/driver/driver-schemas.ts';
 import { call, serverNow } from './call-gateway.ts';
-import { element, setText } from './elements.ts';
-import { text, texts } from './page-words.ts';
+import { element, setText, text, texts } from './elements.ts';
 
 /** The trips and earnings since midnight in the phone's time zone, and the state of the connection. */
 export function createToday(sentAgoMs: () => number | null) {

@@ -1,9 +1,9 @@
 import type { ShownRide } from '../../../shared/rides/driver/driver-schemas.ts';
 import type { PositionReport } from './own-position.ts';
-import { text } from './page-words.ts';
 
 type TripMap = ReturnType<typeof import('../trip-map.browser.ts').createTripMap>;
 
+const empty = document.querySelector('#trip-map > section');
 let shown: { rideId: string; map: Promise<TripMap | null> } | undefined;
 
 /** Shows the driver's ride on a map, if tiles are configured and the script of the map loads. */
@@ -24,9 +24,7 @@ export function removeMap(): void {
 }
 
 async function loadMap(box: HTMLElement, ride: ShownRide): Promise<TripMap | null> {
-  const section = document.createElement('section');
-  section.setAttribute('aria-label', text('map'));
-  Object.assign(section.dataset, box.dataset);
+  const section = empty?.cloneNode() as HTMLElement;
   box.hidden = false;
   box.replaceChildren(section);
   try {

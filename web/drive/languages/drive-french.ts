@@ -3,7 +3,6 @@ import type { DriveTexts } from './drive-english.ts';
 /** The texts of the driver's page in French, in ICU MessageFormat. */
 export const driveFrench: DriveTexts = {
   'page.title': 'Conduire',
-  'page.language': 'Langue',
   'page.scripts':
     'Cette page a besoin de JavaScript. Autorisez-le pour ce site dans les réglages du navigateur, puis rechargez la page.',
   'page.scripts.ride':
@@ -49,11 +48,11 @@ export const driveFrench: DriveTexts = {
   'page.readAloud': 'Lire les messages à voix haute',
   'page.call': 'Appeler',
   'page.continue': 'Continuer',
-  'page.complete': 'Terminer cette course\u202f?',
+  'page.complete.title': 'Terminer cette course\u202f?',
   'page.complete.text': 'Le passager est descendu de la voiture. Une course terminée ne peut plus être modifiée.',
   'page.complete.keep': 'Pas encore',
   'page.complete.button': 'Terminer la course',
-  'page.cancel': 'Annuler cette course\u202f?',
+  'page.cancel.title': 'Annuler cette course\u202f?',
   'page.cancel.text': 'Le donneur d’ordre est prévenu. Cette course ne vous sera plus proposée.',
   'page.cancel.keep': 'Garder la course',
   'page.cancel.button': 'Annuler la course',
@@ -77,7 +76,6 @@ export const driveFrench: DriveTexts = {
   'page.noRide': 'Pas de course',
   'page.noRide.text': 'Vous n’avez pas de course en cours.',
   'page.reload': 'Recharger la course',
-  map: 'Carte\u00a0: prise en charge, destination et voiture',
   offline: 'Vous êtes hors ligne',
   online: 'Vous êtes en ligne',
   goOnline: 'Passer en ligne',
@@ -122,11 +120,11 @@ export const driveFrench: DriveTexts = {
   'car.intercity': '{car}, trajet interurbain',
   needs: 'Besoins\u00a0: {needs}',
   'need.wheelchair': 'fauteuil roulant',
-  'need.childSeat': 'siège enfant',
+  'need.child_seat': 'siège enfant',
   'need.pet': 'animal',
-  'need.luggage': 'gros bagages',
+  'need.large_luggage': 'gros bagages',
   'need.assistance': 'assistance',
-  floor: 'Étage',
+  'label.floor': 'Étage',
   comma: '{first}, {second}',
   direction:
     '{direction, select, n {au nord} ne {au nord-est} e {à l’est} se {au sud-est} s {au sud} sw {au sud-ouest} w {à l’ouest} nw {au nord-ouest} other {ici}}',

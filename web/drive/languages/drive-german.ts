@@ -3,7 +3,6 @@ import type { DriveTexts } from './drive-english.ts';
 /** The texts of the driver's page in German, in ICU MessageFormat. */
 export const driveGerman: DriveTexts = {
   'page.title': 'Fahren',
-  'page.language': 'Sprache',
   'page.scripts':
     'Diese Seite braucht JavaScript. Erlauben Sie es für diese Website in den Einstellungen des Browsers und laden Sie die Seite neu.',
   'page.scripts.ride':
@@ -49,11 +48,11 @@ export const driveGerman: DriveTexts = {
   'page.readAloud': 'Nachrichten vorlesen',
   'page.call': 'Anrufen',
   'page.continue': 'Weiter',
-  'page.complete': 'Diese Fahrt beenden?',
+  'page.complete.title': 'Diese Fahrt beenden?',
   'page.complete.text': 'Der Fahrgast ist ausgestiegen. Eine beendete Fahrt kann nicht mehr geändert werden.',
   'page.complete.keep': 'Noch nicht',
   'page.complete.button': 'Fahrt beenden',
-  'page.cancel': 'Diese Fahrt stornieren?',
+  'page.cancel.title': 'Diese Fahrt stornieren?',
   'page.cancel.text': 'Der Auftraggeber wird benachrichtigt. Diese Fahrt wird Ihnen nicht noch einmal angeboten.',
   'page.cancel.keep': 'Fahrt behalten',
   'page.cancel.button': 'Fahrt stornieren',
@@ -77,7 +76,6 @@ export const driveGerman: DriveTexts = {
   'page.noRide': 'Keine Fahrt',
   'page.noRide.text': 'Sie haben gerade keine Fahrt.',
   'page.reload': 'Fahrt neu laden',
-  map: 'Karte: Abholort, Ziel und Auto',
   offline: 'Sie sind offline',
   online: 'Sie sind online',
   goOnline: 'Online gehen',
@@ -122,11 +120,11 @@ export const driveGerman: DriveTexts = {
   'car.intercity': '{car}, Fernfahrt',
   needs: 'Bedarf: {needs}',
   'need.wheelchair': 'Rollstuhl',
-  'need.childSeat': 'Kindersitz',
+  'need.child_seat': 'Kindersitz',
   'need.pet': 'Haustier',
-  'need.luggage': 'großes Gepäck',
+  'need.large_luggage': 'großes Gepäck',
   'need.assistance': 'Unterstützung',
-  floor: 'Etage',
+  'label.floor': 'Etage',
   comma: '{first}, {second}',
   direction:
     '{direction, select, n {nördlich} ne {nordöstlich} e {östlich} se {südöstlich} s {südlich} sw {südwestlich} w {westlich} nw {nordwestlich} other {hier}}',

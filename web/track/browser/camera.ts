@@ -1,11 +1,7 @@
-import { type Map as LeafletMap, latLngBounds, Point } from 'leaflet';
+import { type Map as LeafletMap, latLngBounds, point } from 'leaflet';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import type { TrackState } from '../track-state.ts';
 import type { Put } from './marks.ts';
-
-interface Place {
-  lat: number;
-  lng: number;
-}
 
 const maxZoom = 16;
 /** The camera moves at most this often, so that it moves gently. */
@@ -19,7 +15,7 @@ const slack = 24;
 const leastView = 80;
 
 /** The places that matter now, with the road between them: car and pickup, then car and destination, at last the trip. */
-function placesInView({ status, pickup, destination }: TrackState, car: Place | null, road: readonly Place[]): Place[] {
+function placesInView({ status, pickup, destination }: TrackState, car: Point | null, road: readonly Point[]): Point[] {
   if (!car || status === 'bidding' || status === 'cancelled') return [pickup, destination];
   if (status === 'completed') return [pickup, destination, car, ...road];
   return [car, status === 'in_progress' ? destination : pickup, ...road];
@@ -32,7 +28,7 @@ function placesInView({ status, pickup, destination }: TrackState, car: Place | 
 export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, onFollow: (follows: boolean) => void) {
   const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
   const sheet = document.getElementById('facts');
-  let places: Place[] = [];
+  let places: Point[] = [];
   let follows = true;
   let isOwnMove = false;
   let isPlaced = false;
@@ -89,12 +85,12 @@ export function createCamera(map: LeafletMap, container: HTMLElement, put: Put, 
 
   return {
     /** Frames the places of a new state. */
-    show(state: TrackState, car: Place | null, road: readonly Place[]): void {
+    show(state: TrackState, car: Point | null, road: readonly Point[]): void {
       places = placesInView(state, car, road);
       if (follows) frame();
     },
     /** Follows the car of the same state. */
-    follow(state: TrackState, car: Place | null, road: readonly Place[]): void {
+    follow(state: TrackState, car: Point | null, road: readonly Point[]): void {
       places = placesInView(state, car, road);
       if (follows && performance.now() - movedAt > restMs) keepInView();
     },
@@ -136,7 +132,7 @@ function marginsOf(sheet: HTMLElement | null, container: HTMLElement) {
   const bottom = 88;
   const besides = (covered: number) => Math.max(0, Math.min(covered + side, width - side - leastView));
   return {
-    paddingTopLeft: new Point(besides(left), top),
-    paddingBottomRight: new Point(besides(right), Math.max(0, Math.min(below + bottom, height - top - leastView))),
+    paddingTopLeft: point(besides(left), top),
+    paddingBottomRight: point(besides(right), Math.max(0, Math.min(below + bottom, height - top - leastView))),
   };
 }

@@ -1,17 +1,12 @@
 import { Map as LeafletMap, type Polyline, polyline, SVG } from 'leaflet';
-import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { greatCircleKm, type Point } from '../../../shared/base/great-circle.ts';
 import { decodeLine, nearestOn, type Path, pathAlong, restAfter } from '../../../shared/rides/path.ts';
 import { initialBearing, lineOfLeg, pointAt } from '../../../shared/rides/position.ts';
-import { addGround } from '../../../web/kit/browser/map-ground.ts';
+import { addGround } from '../../kit/browser/map-ground.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCamera } from './camera.ts';
 import type { CarView } from './car.ts';
 import { addRecenterButton, createCarMark, placeMark, putAround } from './marks.ts';
-
-interface Place {
-  lat: number;
-  lng: number;
-}
 
 /** Draws the lines anew in each frame of a flight, where Leaflet would scale them, with their width. */
 class ExactRenderer extends SVG {
@@ -47,7 +42,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
     polyline([], { className, weight, interactive: false }).addTo(map);
   const trip = [line('route-casing', 8), line('route', 4)];
   const approach = [line('approach-casing', 8), line('approach', 3)];
-  const draw = (lines: Polyline[], points: readonly Place[]) => {
+  const draw = (lines: Polyline[], points: readonly Point[]) => {
     for (const each of lines) each.setLatLngs(points.map(put));
   };
   const placeDestination = ({ destination }: TrackState) =>
@@ -57,7 +52,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
   const car = createCarMark(map, put);
 
   let state = first;
-  let carPlace: Place | null = first.position ?? null;
+  let carPlace: Point | null = first.position ?? null;
   showTrip();
   // While the map zooms, Leaflet would draw a changed line in the wrong place.
   let isZooming = false;
@@ -106,7 +101,7 @@ export function createMap(container: HTMLElement, first: TrackState) {
 /** The road of the present leg, and the part of it that the car has not driven yet. */
 function createWay() {
   let known = '';
-  let road: readonly Place[] | null = null;
+  let road: readonly Point[] | null = null;
   let left: Path | null = null;
   return {
     /** True if the road is another one than before. */
@@ -120,31 +115,31 @@ function createWay() {
     },
     road: () => road,
     /** The way from the car to the end of the road. The part behind the car does not come back. Null without a road. */
-    ahead(car: Place): readonly Place[] | null {
+    ahead(car: Point): readonly Point[] | null {
       left &&= restAfter(left, nearestOn(left, car).km, car);
       return left?.points ?? null;
     },
     /** The places that the viewer wants to see. */
-    inView: (): readonly Place[] => left?.points ?? road ?? [],
+    inView: (): readonly Point[] => left?.points ?? road ?? [],
   };
 }
 
 const isMovingOn = ({ status }: TrackState) => status === 'driver_arriving' || status === 'in_progress';
 
-function roadOf({ status, leg, road, pickup, destination }: TrackState): readonly Place[] | null {
+function roadOf({ status, leg, road, pickup, destination }: TrackState): readonly Point[] | null {
   if (leg) return lineOfLeg(leg);
   const points = road && decodeLine(road.line);
   return points ? [road.from ?? [], points, status === 'driver_arriving' ? pickup : destination].flat() : null;
 }
 
 /** The line from the car to its next place. A simulated car drives on the route, so its trip needs no second line. */
-function directWay({ status, testMode, pickup, destination }: TrackState, car: Place): Place[] {
+function directWay({ status, testMode, pickup, destination }: TrackState, car: Point): Point[] {
   if (status === 'driver_arriving') return pathBetween(car, pickup);
   return status === 'in_progress' && !testMode ? pathBetween(car, destination) : [];
 }
 
 /** Points along the great circle between two places, close enough to draw a line through. */
-function pathBetween(from: Place, to: Place): Place[] {
+function pathBetween(from: Point, to: Point): Point[] {
   const km = greatCircleKm(from, to);
   const pieces = Math.min(64, Math.max(1, Math.ceil(km / 50)));
   const inner = Array.from({ length: pieces - 1 }, (_, index) =>

@@ -1,4 +1,5 @@
 import { Control, DomUtil, divIcon, type Map as LeafletMap, marker } from 'leaflet';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import { isolated } from '../../../shared/base/shown-text.ts';
 import { shorterWay } from '../../../shared/rides/path.ts';
 import type { Location } from '../../../shared/rides/ride-types.ts';
@@ -6,17 +7,15 @@ import type { CarView } from './car.ts';
 
 /** The marks on the map, the ground below them and the controls above them. */
 
-type Place = { lat: number; lng: number };
-
 /** Puts a place of a ride on the map. */
-export type Put = (place: Place) => [lat: number, lng: number];
+export type Put = (place: Point) => [lat: number, lng: number];
 
 /**
  * Puts every place of a ride on the side of the pickup from which it is nearer, so that a ride across 180 degrees is not
  * drawn around the world. Leaflet draws longitudes beyond 180 degrees.
  */
 export const putAround =
-  (pickup: Place): Put =>
+  (pickup: Point): Put =>
   ({ lat, lng }) => [lat, pickup.lng + shorterWay(pickup.lng, lng)];
 
 /** The mark of the pickup or the destination, with its name and the address if the partner gave one. */

@@ -8,7 +8,6 @@ import {
   seenWords,
   shownDriver,
   shownSteps,
-  stepKeys,
   utcText,
   wordsFor,
 } from '../track-words.ts';
@@ -100,7 +99,7 @@ export function createPanel(language: MapLanguage) {
         item.className = kind;
         if (kind === 'present') item.setAttribute('aria-current', 'step');
         const word = document.createElement('span');
-        word.textContent = language.text(stepKeys[status]);
+        word.textContent = language.text(`step.${status}`);
         item.append(word);
         if (at !== undefined) item.append(timeElement(at));
         return item;

@@ -3,7 +3,7 @@ import { LimitModel } from '../../../shared/accounts/limit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { firstRideId } from '../../../shared/base/ids.ts';
-import { collection } from '../../../shared/base/mongo/collection.ts';
+import { collection, exists, findAmong } from '../../../shared/base/mongo/collection.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { driverSessions, drivers } from '../../../shared/drivers/driver.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
@@ -86,9 +86,7 @@ export async function deleteOldPositions(before: Date, pace: Pace): Promise<numb
   const range = { pageSize: batchSize, projection: { seenAt: 1 }, options: timeLimit() };
   for await (const found of pagesById<{ _id: string }>(positions, range, pace)) {
     const ids = found.map(({ _id }) => _id);
-    const revoked = await drivers
-      .find({ _id: { $in: ids }, revokedAt: { $exists: true } }, { projection: { _id: 1 }, batchSize, ...timeLimit() })
-      .toArray();
+    const revoked = await findAmong(drivers, ids, { _id: 1 }, { revokedAt: { $exists: true } });
     const isGone = [
       { _id: { $in: ids }, seenAt: { $lt: before } },
       { _id: { $in: revoked.map(({ _id }) => _id) }, rideId: { $exists: false } },
@@ -109,12 +107,10 @@ export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number
       .find<{ _id: string; revokedAt: Date }>({ revokedAt: { $lt: before } }, { ...page, ...start, ...timeLimit() })
       .toArray();
     const ids = found.map(({ _id }) => _id);
-    const withSums = { _id: { $in: ids } };
-    const summed = await rideSums.find(withSums, { projection: { _id: 1 }, batchSize, ...timeLimit() }).toArray();
-    const used = new Set(summed.map(({ _id }) => _id));
+    const used = new Set((await findAmong(rideSums, ids, { _id: 1 })).map(({ _id }) => _id));
     const unused = ids.filter((keyId) => !used.has(keyId));
     for (const keyId of unused) {
-      if (await rides.findOne({ keyId }, { projection: { _id: 1 }, hint: createdIndex, ...timeLimit() })) continue;
+      if (await exists(rides, { keyId }, { hint: createdIndex, ...timeLimit() })) continue;
       await endpoints.deleteMany({ keyId }, timeLimit());
       deleted += (await keys.deleteOne({ _id: keyId, revokedAt: { $lt: before } }, timeLimit())).deletedCount;
     }

@@ -1,10 +1,8 @@
 import { firstAttemptId } from '../../../shared/base/ids.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
-import { eraseRides } from '../../../shared/retention/erase-rides.ts';
-import { erasedThrough, noteErased } from '../../../shared/retention/erasure-progress.ts';
+import { erasedThrough, eraseRides, noteErased } from '../../../shared/retention/erase-rides.ts';
 import { erasable, rides } from '../../../shared/rides/ride.ts';
-import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
-import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';
+import { type AttemptRecord, attempts, eraseAttempts } from '../../../shared/webhooks/attempts.ts';
 import type { Pace } from '../turns.ts';
 import { pagesById, walk } from '../walk.ts';
 

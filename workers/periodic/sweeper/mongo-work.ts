@@ -1,5 +1,6 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
+import { findAll } from '../../../shared/base/mongo/collection.ts';
 import { markSilentUnavailable } from '../../../shared/drivers/change-availability.ts';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { applyTimedAction } from '../../../shared/rides/apply-action.ts';
@@ -43,9 +44,8 @@ const maxDrivers = 100;
  */
 export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled: number; failed: number }> {
   await markSilentUnavailable(now);
-  const leaving = await drivers
-    .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: maxDrivers })
-    .toArray();
+  const page = { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: maxDrivers } as const;
+  const leaving = await findAll(drivers, { leavesSince: { $exists: true } }, page);
   let failed = 0;
   const settle = async ({ _id: driverId }: { _id: string }) => {
     try {

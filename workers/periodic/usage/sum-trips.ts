@@ -1,8 +1,7 @@
 import { insertOnce } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { dayOf, endOfMonth, monthOf, startOfMonth } from '../../../shared/usage/days.ts';
-import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
-import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { linesPerPart, statementParts, type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
 import { noTrips, sumOf, type TripTotal, tripPages } from '../../../shared/usage/trips.ts';
 import type { Pace } from '../turns.ts';
 

@@ -1,5 +1,7 @@
+import type mongoose from 'mongoose';
 import { accounts } from '../../../shared/accounts/account.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
+import { findAmong } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { summableUntil } from '../../../shared/usage/days.ts';
@@ -76,18 +78,14 @@ interface WithId {
  */
 async function* withSums<Owner extends WithId, Sums extends WithId>(
   owners: ReadableCollection,
-  sums: ReadableCollection,
+  sums: mongoose.mongo.Collection<Sums>,
   pace: Pace,
 ): AsyncGenerator<{ owner: Owner; sums?: Sums }> {
   const pageSize = 200;
   const options = committedReads();
   for await (const page of pagesById<Owner>(owners, { pageSize, projection: { accountId: 1 }, options }, pace)) {
-    const found = (await sums
-      .find(
-        { _id: { $in: page.map(({ _id }) => _id) } },
-        { projection: { through: 1, closedThrough: 1 }, limit: pageSize, batchSize: pageSize + 1, ...options },
-      )
-      .toArray()) as Sums[];
+    const ids = page.map(({ _id }) => _id);
+    const found = await findAmong<Sums>(sums, ids, { through: 1, closedThrough: 1 }, {}, options);
     const byId = new Map(found.map((document) => [document._id, document]));
     for (const owner of page) yield { owner, sums: byId.get(owner._id) };
   }

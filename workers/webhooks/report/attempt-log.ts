@@ -7,8 +7,7 @@ import { isDuplicate } from '../../../shared/base/mongo/collection.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { type Trace, traceFields, whenDrained } from '../../../shared/outbound/trace.ts';
 import type { Delivery, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
-import { type AttemptRecord, attempts, eventFields } from '../../../shared/webhooks/attempts.ts';
-import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
+import { type AttemptRecord, attempts, eraseAttemptsOfErased, eventFields } from '../../../shared/webhooks/attempts.ts';
 import { createBufferedWriter } from './buffered-writer.ts';
 
 const batchSize = 200;

@@ -90,11 +90,11 @@ class RideClient(Operations):
         self,
         method: str,
         path: str,
+        try_seconds: Optional[float],
         *,
         query: Mapping[str, Any] = {},
         headers: Mapping[str, Optional[str]] = {},
         body: Any = None,
-        try_seconds: Optional[float] = None,
     ) -> Any:
         given = {name: value for name, value in query.items() if value is not None}
         request = urllib.request.Request(

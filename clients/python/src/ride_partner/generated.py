@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import typing
 import uuid
-from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union
 from urllib.parse import quote
+
+from .call import Caller
+
+if TYPE_CHECKING:
+    # Type checkers know this package, which need not be installed.
+    from typing_extensions import NotRequired
+else:
+    # Only from Python 3.11 on.
+    NotRequired = getattr(typing, "NotRequired", Optional)
 
 ErrorCode = Literal[
     "bidding_not_open",
@@ -42,155 +52,110 @@ ErrorCode = Literal[
     "unavailable",
     "wrong_pin",
 ]
-
 TestScenario = Literal["default", "no_offers", "three_offers", "counter_offer", "no_auto_accept", "three_offers_no_accept", "offer_withdrawn", "driver_cancels", "stalls", "slow", "rate_limited", "unavailable", "duplicate_event"]
-
-
 CarType = Literal["regular", "comfort", "family"]
-
-
 RideType = Literal["standard", "intercity"]
-
-
 OnDriverCancel = Literal["rebid"]
-
-
 Need = Literal["wheelchair", "child_seat", "pet", "large_luggage", "assistance"]
 
 
-class _NewRidePickup(TypedDict):
+class NewRidePickup(TypedDict):
     lat: float
     """Latitude in degrees."""
     lng: float
     """Longitude in degrees."""
-
-
-class NewRidePickup(_NewRidePickup, total=False):
-    """The start of the ride."""
-
-    address: Optional[str]
+    address: NotRequired[Optional[str]]
     """Shown to the driver."""
 
 
-class _NewRideDestination(TypedDict):
-    lat: float
-    """Latitude in degrees."""
-    lng: float
-    """Longitude in degrees."""
+NewRideDestination = NewRidePickup
 
 
-class NewRideDestination(_NewRideDestination, total=False):
-    """The end of the ride; may equal the pickup."""
-
-    address: Optional[str]
-    """Shown to the driver."""
-
-
-class NewRidePassenger(TypedDict, total=False):
-    """The passenger, shown to the chosen driver."""
-
-    name: Optional[str]
+class NewRidePassenger(TypedDict):
+    name: NotRequired[Optional[str]]
     """Their name."""
-    phone: Optional[str]
+    phone: NotRequired[Optional[str]]
     """Their phone number."""
-    locale: Optional[str]
+    locale: NotRequired[Optional[str]]
     """The language that they read, as a BCP 47 tag such as `es-MX`."""
 
 
-class _NewRideNotifyContactsItem(TypedDict):
+class NewRideNotifyContactsItem(TypedDict):
+    name: NotRequired[Optional[str]]
+    """Their name."""
     phone: str
     """Their phone number, in E.164 form."""
-
-
-class NewRideNotifyContactsItem(_NewRideNotifyContactsItem, total=False):
-    name: Optional[str]
-    """Their name."""
-    locale: Optional[str]
+    locale: NotRequired[Optional[str]]
     """The language that they read, as a BCP 47 tag such as `es-MX`."""
 
 
-class NewRideNotify(TypedDict, total=False):
-    """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
-
-    passenger: Optional[bool]
+class NewRideNotify(TypedDict):
+    passenger: NotRequired[Optional[bool]]
     """The passenger gets text messages. Then `passenger.phone` must be a number in E.164 form."""
-    contacts: Optional[List[NewRideNotifyContactsItem]]
+    contacts: NotRequired[Optional[List[NewRideNotifyContactsItem]]]
     """Others who are told that a driver was found, and how the ride ended."""
 
 
-class _NewRideAutoAccept(TypedDict):
+class NewRideAutoAccept(TypedDict):
     maxPrice: float
     """The highest price to accept, in USD."""
-
-
-class NewRideAutoAccept(_NewRideAutoAccept, total=False):
-    """An offer within these limits is accepted automatically."""
-
-    maxEtaMinutes: Optional[float]
+    maxEtaMinutes: NotRequired[Optional[float]]
     """The longest time to the pickup, in minutes. Default: no limit."""
-    waitSeconds: Optional[int]
+    waitSeconds: NotRequired[Optional[int]]
     """The time to wait after the first offer within these limits; then the best one is accepted. Default: the first one is accepted at once."""
 
 
-class _NewRide(TypedDict):
+class NewRide(TypedDict):
     pickup: NewRidePickup
     """The start of the ride."""
     destination: NewRideDestination
     """The end of the ride; may equal the pickup."""
     fare: float
     """The price that you offer, in USD. Drivers accept it or ask for more."""
-
-
-class NewRide(_NewRide, total=False):
-    carType: Optional[CarType]
+    carType: NotRequired[Optional[CarType]]
     """The kind of car."""
-    rideType: Optional[RideType]
+    rideType: NotRequired[Optional[RideType]]
     """Within a city, or between cities."""
-    passengerCount: Optional[int]
+    passengerCount: NotRequired[Optional[int]]
     """Number of passengers."""
-    distanceKm: Optional[float]
+    distanceKm: NotRequired[Optional[float]]
     """Length of the trip. Default: the great-circle distance, rounded to two decimals."""
-    passenger: Optional[NewRidePassenger]
+    passenger: NotRequired[Optional[NewRidePassenger]]
     """The passenger, shown to the chosen driver."""
-    notify: Optional[NewRideNotify]
+    notify: NotRequired[Optional[NewRideNotify]]
     """Who gets text messages about the ride ([Text messages](https://rides.example/docs/messages)). Default: what the key says, which is nobody at first."""
-    notes: Optional[str]
+    notes: NotRequired[Optional[str]]
     """A note to the driver."""
-    reference: Optional[str]
+    reference: NotRequired[Optional[str]]
     """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
-    metadata: Optional[Dict[str, Optional[str]]]
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
-    autoAccept: Optional[NewRideAutoAccept]
+    autoAccept: NotRequired[Optional[NewRideAutoAccept]]
     """An offer within these limits is accepted automatically."""
-    pickupAt: Optional[int]
+    pickupAt: NotRequired[Optional[int]]
     """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
-    onDriverCancel: Optional[OnDriverCancel]
+    onDriverCancel: NotRequired[Optional[OnDriverCancel]]
     """`rebid`: if the driver cancels, a new ride with the same request replaces this one."""
-    needs: Optional[List[Need]]
+    needs: NotRequired[Optional[List[Need]]]
     """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
-    floor: Optional[int]
+    floor: NotRequired[Optional[int]]
     """The floor where the passenger waits, shown to the chosen driver."""
-    pin: Optional[bool]
+    pin: NotRequired[Optional[bool]]
     """The driver can start the trip only with a PIN of four digits, which the passenger sees on the live map."""
-    webhookUrl: Optional[str]
+    webhookUrl: NotRequired[Optional[str]]
     """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
 
 
-class _RideCreatedAutoAccept(TypedDict):
+class RideCreatedAutoAccept(TypedDict):
     maxPrice: float
     """The highest price to accept, in USD."""
-
-
-class RideCreatedAutoAccept(_RideCreatedAutoAccept, total=False):
-    """Your limits for automatic acceptance. Present if you gave them."""
-
-    maxEtaMinutes: float
+    maxEtaMinutes: NotRequired[float]
     """The longest time to the pickup, in minutes. Present if you gave it."""
-    waitSeconds: int
+    waitSeconds: NotRequired[int]
     """The time to wait for better offers, in seconds. Present if you gave it."""
 
 
-class _RideCreated(TypedDict):
+class RideCreated(TypedDict):
     rideId: str
     """The id of the ride."""
     status: Literal["bidding"]
@@ -203,26 +168,23 @@ class _RideCreated(TypedDict):
     """Length of the trip, in km: your value, or the great-circle distance."""
     trackUrl: str
     """URL of the public live map. It needs no key."""
-
-
-class RideCreated(_RideCreated, total=False):
-    pickupAt: int
+    pickupAt: NotRequired[int]
     """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
+    biddingOpensAt: NotRequired[int]
     """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    onDriverCancel: OnDriverCancel
+    onDriverCancel: NotRequired[OnDriverCancel]
     """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
-    autoAccept: RideCreatedAutoAccept
+    autoAccept: NotRequired[RideCreatedAutoAccept]
     """Your limits for automatic acceptance. Present if you gave them."""
-    needs: List[Need]
+    needs: NotRequired[List[Need]]
     """The needs of the ride. Present if you gave any."""
-    floor: int
+    floor: NotRequired[int]
     """The floor where the passenger waits. Present if you gave one."""
-    reference: str
+    reference: NotRequired[str]
     """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
+    metadata: NotRequired[Dict[str, str]]
     """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
+    testMode: NotRequired[Literal[True]]
     """`true` for a ride created with a test key; absent otherwise."""
 
 
@@ -232,62 +194,35 @@ class ErrorBody(TypedDict):
 
 
 RideStatus = Literal["bidding", "driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
-
-
 EtaSource = Literal["route", "estimate"]
-
-
 CancelledBy = Literal["partner", "driver", "timeout"]
-
-
 CancelReason = Literal["no_offers", "no_show", "no_progress", "driver", "partner"]
 
 
-class _RideRating(TypedDict):
+class RideRating(TypedDict):
+    """The passenger’s rating of the ride. Absent until the passenger has rated it."""
+
     stars: int
     """The stars, 5 for the best ride."""
+    comment: NotRequired[str]
+    """The passenger’s comment. Absent if there is none, or once the ride is erased."""
     at: int
     """When the ride was rated, as Unix time in milliseconds."""
 
 
-class RideRating(_RideRating, total=False):
-    """The passenger’s rating of the ride. Absent until the passenger has rated it."""
-
-    comment: str
-    """The passenger’s comment. Absent if there is none, or once the ride is erased."""
-
-
-class _ListedRidePickup(TypedDict):
+class ListedRidePickup(TypedDict):
     lat: float
     """Latitude in degrees."""
     lng: float
     """Longitude in degrees."""
-
-
-class ListedRidePickup(_ListedRidePickup, total=False):
-    """The start of the ride."""
-
-    address: str
+    address: NotRequired[str]
     """The address as you gave it."""
 
 
-class _ListedRideDestination(TypedDict):
-    lat: float
-    """Latitude in degrees."""
-    lng: float
-    """Longitude in degrees."""
-
-
-class ListedRideDestination(_ListedRideDestination, total=False):
-    """The end of the ride."""
-
-    address: str
-    """The address as you gave it."""
+ListedRideDestination = ListedRidePickup
 
 
 class ListedRideDriver(TypedDict):
-    """The driver. Present once an offer is accepted."""
-
     name: str
     """Name of the driver."""
     phone: str
@@ -301,8 +236,6 @@ class ListedRideDriver(TypedDict):
 
 
 class ListedRideEta(TypedDict):
-    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
-
     minutes: int
     """Whole minutes until then, rounded up."""
     at: int
@@ -311,18 +244,7 @@ class ListedRideEta(TypedDict):
     """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
 
 
-class _ListedRideAutoAccept(TypedDict):
-    maxPrice: float
-    """The highest price to accept, in USD."""
-
-
-class ListedRideAutoAccept(_ListedRideAutoAccept, total=False):
-    """Your limits for automatic acceptance. Present if you gave them."""
-
-    maxEtaMinutes: float
-    """The longest time to the pickup, in minutes. Present if you gave it."""
-    waitSeconds: int
-    """The time to wait for better offers, in seconds. Present if you gave it."""
+ListedRideAutoAccept = RideCreatedAutoAccept
 
 
 class ListedRideStepsItem(TypedDict):
@@ -332,7 +254,9 @@ class ListedRideStepsItem(TypedDict):
     """The time since which the ride had this status, as Unix time in milliseconds."""
 
 
-class _ListedRide(TypedDict):
+class ListedRide(TypedDict):
+    """A ride as the list shows it."""
+
     rideId: str
     """The id of the ride."""
     status: RideStatus
@@ -347,12 +271,47 @@ class _ListedRide(TypedDict):
     """Length of the trip, in km: your value, or the great-circle distance."""
     offersCount: int
     """Number of offers that the ride has received, including withdrawn ones."""
+    driversAsked: NotRequired[int]
+    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
     pickup: ListedRidePickup
     """The start of the ride."""
     destination: ListedRideDestination
     """The end of the ride."""
+    driver: NotRequired[ListedRideDriver]
+    """The driver. Present once an offer is accepted."""
+    agreedPrice: NotRequired[float]
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    eta: NotRequired[ListedRideEta]
+    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
     trackUrl: str
     """URL of the public live map. It needs no key."""
+    cancelledBy: NotRequired[CancelledBy]
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: NotRequired[CancelReason]
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: NotRequired[str]
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    rating: NotRequired[RideRating]
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    onDriverCancel: NotRequired[OnDriverCancel]
+    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
+    autoAccept: NotRequired[ListedRideAutoAccept]
+    """Your limits for automatic acceptance. Present if you gave them."""
+    needs: NotRequired[List[Need]]
+    """The needs of the ride. Present if you gave any."""
+    floor: NotRequired[int]
+    """The floor where the passenger waits. Present if you gave one."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     createdAt: int
     """The time of creation, as Unix time in milliseconds."""
     biddingEndsAt: int
@@ -363,46 +322,6 @@ class _ListedRide(TypedDict):
     """Every status that the ride has had, in order. The last one is `status`."""
 
 
-class ListedRide(_ListedRide, total=False):
-    """A ride as the list shows it."""
-
-    driversAsked: int
-    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
-    driver: ListedRideDriver
-    """The driver. Present once an offer is accepted."""
-    agreedPrice: float
-    """The price of the accepted offer, in USD. Present once an offer is accepted."""
-    eta: ListedRideEta
-    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
-    cancelledBy: CancelledBy
-    """The party that cancelled the ride. Present once it is cancelled."""
-    cancelReason: CancelReason
-    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
-    replacedBy: str
-    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    rating: RideRating
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    onDriverCancel: OnDriverCancel
-    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
-    autoAccept: ListedRideAutoAccept
-    """Your limits for automatic acceptance. Present if you gave them."""
-    needs: List[Need]
-    """The needs of the ride. Present if you gave any."""
-    floor: int
-    """The floor where the passenger waits. Present if you gave one."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
-
-
 class RideList(TypedDict):
     rides: List[ListedRide]
     """The newest first, without live locations."""
@@ -410,103 +329,29 @@ class RideList(TypedDict):
     """The `cursor` of the next page; `null` on the last one."""
 
 
-class _DriverMessage(TypedDict):
+class DriverMessage(TypedDict):
+    """A message to the driver."""
+
     number: int
     """The number of the message in the ride, from 1."""
     text: str
     """The text."""
     at: int
     """When it was sent, as Unix time in milliseconds."""
-
-
-class DriverMessage(_DriverMessage, total=False):
-    """A message to the driver."""
-
-    seenAt: int
+    seenAt: NotRequired[int]
     """When the driver had seen it. Absent before, as Unix time in milliseconds."""
 
 
 MovingStatus = Literal["driver_arriving", "arrived", "in_progress"]
-
-
-class _RidePickup(TypedDict):
-    lat: float
-    """Latitude in degrees."""
-    lng: float
-    """Longitude in degrees."""
-
-
-class RidePickup(_RidePickup, total=False):
-    """The start of the ride."""
-
-    address: str
-    """The address as you gave it."""
-
-
-class _RideDestination(TypedDict):
-    lat: float
-    """Latitude in degrees."""
-    lng: float
-    """Longitude in degrees."""
-
-
-class RideDestination(_RideDestination, total=False):
-    """The end of the ride."""
-
-    address: str
-    """The address as you gave it."""
-
-
-class RideDriver(TypedDict):
-    """The driver. Present once an offer is accepted."""
-
-    name: str
-    """Name of the driver."""
-    phone: str
-    """Phone number of the driver."""
-    rating: float
-    """Rating of the driver, up to 5."""
-    vehicle: str
-    """Model and colour of the car."""
-    plate: str
-    """Licence plate of the car."""
-
-
-class RideEta(TypedDict):
-    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
-
-    minutes: int
-    """Whole minutes until then, rounded up."""
-    at: int
-    """The expected time, as Unix time in milliseconds."""
-    source: EtaSource
-    """`route`: from the road to drive. `estimate`: from the great circle, or from what the driver has promised."""
-
-
-class _RideAutoAccept(TypedDict):
-    maxPrice: float
-    """The highest price to accept, in USD."""
-
-
-class RideAutoAccept(_RideAutoAccept, total=False):
-    """Your limits for automatic acceptance. Present if you gave them."""
-
-    maxEtaMinutes: float
-    """The longest time to the pickup, in minutes. Present if you gave it."""
-    waitSeconds: int
-    """The time to wait for better offers, in seconds. Present if you gave it."""
-
-
-class RideStepsItem(TypedDict):
-    status: RideStatus
-    """A status of the ride."""
-    at: int
-    """The time since which the ride had this status, as Unix time in milliseconds."""
+RidePickup = ListedRidePickup
+RideDestination = ListedRidePickup
+RideDriver = ListedRideDriver
+RideEta = ListedRideEta
+RideAutoAccept = RideCreatedAutoAccept
+RideStepsItem = ListedRideStepsItem
 
 
 class RideLiveLocation(TypedDict):
-    """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
-
     lat: float
     """Latitude in degrees."""
     lng: float
@@ -519,84 +364,16 @@ class RideLiveLocation(TypedDict):
     """The time of this position, as Unix time in milliseconds."""
 
 
-class _Ride(TypedDict):
-    rideId: str
-    """The id of the ride."""
-    status: RideStatus
-    """The status of the ride."""
-    fare: float
-    """The fare that you offer, in USD."""
-    carType: CarType
-    """The kind of car."""
-    passengerCount: int
-    """Number of passengers."""
-    distanceKm: float
-    """Length of the trip, in km: your value, or the great-circle distance."""
-    offersCount: int
-    """Number of offers that the ride has received, including withdrawn ones."""
-    pickup: RidePickup
-    """The start of the ride."""
-    destination: RideDestination
-    """The end of the ride."""
-    trackUrl: str
-    """URL of the public live map. It needs no key."""
-    createdAt: int
-    """The time of creation, as Unix time in milliseconds."""
-    biddingEndsAt: int
-    """The end of the bidding time, also after an offer was accepted, as Unix time in milliseconds."""
-    statusAt: int
-    """The time since which the ride has its status, as Unix time in milliseconds."""
-    steps: List[RideStepsItem]
-    """Every status that the ride has had, in order. The last one is `status`."""
-
-
-class Ride(_Ride, total=False):
-    driversAsked: int
-    """The number of drivers to whom the live ride was opened. Absent in test mode, and once the ride is erased."""
-    driver: RideDriver
-    """The driver. Present once an offer is accepted."""
-    agreedPrice: float
-    """The price of the accepted offer, in USD. Present once an offer is accepted."""
-    eta: RideEta
-    """When the car is expected at the pickup, or at the destination. Present in `driver_arriving` and `in_progress`."""
-    cancelledBy: CancelledBy
-    """The party that cancelled the ride. Present once it is cancelled."""
-    cancelReason: CancelReason
-    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
-    replacedBy: str
-    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    rating: RideRating
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    onDriverCancel: OnDriverCancel
-    """If the driver cancels, a new ride replaces this one. Present if you asked for it."""
-    autoAccept: RideAutoAccept
-    """Your limits for automatic acceptance. Present if you gave them."""
-    needs: List[Need]
-    """The needs of the ride. Present if you gave any."""
-    floor: int
-    """The floor where the passenger waits. Present if you gave one."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
-    pin: str
+class Ride(ListedRide):
+    pin: NotRequired[str]
     """The PIN without which the driver cannot start the trip. Present if you asked for one."""
-    messages: List[DriverMessage]
+    messages: NotRequired[List[DriverMessage]]
     """Your messages to the driver, in order. Absent without any."""
-    liveLocation: RideLiveLocation
+    liveLocation: NotRequired[RideLiveLocation]
     """Position of the car. Present in `driver_arriving`, `arrived` and `in_progress`."""
 
 
 class OfferDriver(TypedDict):
-    """The driver who made the offer. The phone number is shown once you accept."""
-
     name: str
     """Name of the driver."""
     rating: float
@@ -641,51 +418,30 @@ class OfferAccepted(TypedDict):
     """`driver_arriving`; if you accept the same offer again, the current status."""
 
 
-class _ChangedTermsDestination(TypedDict):
-    lat: float
-    """Latitude in degrees."""
-    lng: float
-    """Longitude in degrees."""
+ChangedTermsDestination = NewRidePickup
+ChangedTermsPassenger = NewRidePassenger
 
 
-class ChangedTermsDestination(_ChangedTermsDestination, total=False):
+class ChangedTerms(TypedDict):
+    destination: NotRequired[Optional[ChangedTermsDestination]]
     """The new end of the ride, while it is `bidding`."""
-
-    address: Optional[str]
-    """Shown to the driver."""
-
-
-class ChangedTermsPassenger(TypedDict, total=False):
-    """The passenger, shown to the chosen driver."""
-
-    name: Optional[str]
-    """Their name."""
-    phone: Optional[str]
-    """Their phone number."""
-    locale: Optional[str]
-    """The language that they read, as a BCP 47 tag such as `es-MX`."""
-
-
-class ChangedTerms(TypedDict, total=False):
-    destination: Optional[ChangedTermsDestination]
-    """The new end of the ride, while it is `bidding`."""
-    passengerCount: Optional[int]
+    passengerCount: NotRequired[Optional[int]]
     """Number of passengers, while it is `bidding`."""
-    pickupAt: Optional[int]
+    pickupAt: NotRequired[Optional[int]]
     """The time of the pickup, as Unix time in milliseconds: 15 minutes to 30 days ahead. Default: as soon as possible."""
-    needs: Optional[List[Need]]
+    needs: NotRequired[Optional[List[Need]]]
     """What the car and its driver must be able to serve: `wheelchair`, `child_seat`, `pet`, `large_luggage`, `assistance`. Only such drivers are asked."""
-    floor: Optional[int]
+    floor: NotRequired[Optional[int]]
     """The floor where the passenger waits, shown to the chosen driver."""
-    passenger: Optional[ChangedTermsPassenger]
+    passenger: NotRequired[Optional[ChangedTermsPassenger]]
     """The passenger, shown to the chosen driver."""
-    notes: Optional[str]
+    notes: NotRequired[Optional[str]]
     """A note to the driver."""
-    reference: Optional[str]
+    reference: NotRequired[Optional[str]]
     """Your own name for the ride, such as a booking number. You can list rides by it; it need not be unique."""
-    metadata: Optional[Dict[str, Optional[str]]]
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes."""
-    webhookUrl: Optional[str]
+    webhookUrl: NotRequired[Optional[str]]
     """The URL for this ride's events, instead of the key's default URL. HTTPS, to a public address."""
 
 
@@ -728,13 +484,7 @@ class DriverMessageText(TypedDict):
     """The message, at most 300 characters."""
 
 
-class DriverTold(TypedDict):
-    success: Literal[True]
-    """Always `true`: a failure has another status."""
-    rideId: str
-    """The id of the ride."""
-    status: RideStatus
-    """The status of the ride."""
+class DriverTold(RideChanged):
     number: int
     """The number of the message in the ride, from 1."""
 
@@ -751,13 +501,7 @@ class FareHintPerKm(TypedDict):
     """A quarter of the trips cost more."""
 
 
-class FareHintFare(TypedDict):
-    lower: float
-    """A quarter of the trips cost less."""
-    median: float
-    """Half of the trips cost less."""
-    upper: float
-    """A quarter of the trips cost more."""
+FareHintFare = FareHintPerKm
 
 
 class FareHint(TypedDict):
@@ -776,7 +520,9 @@ class FareHint(TypedDict):
 EventName = Literal["offer.received", "ride.status"]
 
 
-class _OfferReceivedEvent(TypedDict):
+class OfferReceivedEvent(TypedDict):
+    """A driver made an offer on a bidding ride."""
+
     event: Literal["offer.received"]
     """The name of the event."""
     rideId: str
@@ -790,27 +536,22 @@ class _OfferReceivedEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     sequence: int
     """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
-
-
-class OfferReceivedEvent(_OfferReceivedEvent, total=False):
-    """A driver made an offer on a bidding ride."""
-
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
 
 
 EventStatus = Literal["driver_arriving", "arrived", "in_progress", "completed", "cancelled"]
@@ -827,7 +568,9 @@ class RideStatusEventDriver(TypedDict):
     """Model and colour of the car."""
 
 
-class _RideStatusEvent(TypedDict):
+class RideStatusEvent(TypedDict):
+    """The status of a ride changed."""
+
     event: Literal["ride.status"]
     """The name of the event."""
     rideId: str
@@ -842,57 +585,51 @@ class _RideStatusEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """The time of the event, as Unix time in milliseconds. Later than the `at` of the previous event."""
+    agreedPrice: NotRequired[float]
+    """The price of the accepted offer, in USD. Present once an offer is accepted."""
+    cancelledBy: NotRequired[CancelledBy]
+    """The party that cancelled the ride. Present once it is cancelled."""
+    cancelReason: NotRequired[CancelReason]
+    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
+    replacedBy: NotRequired[str]
+    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     sequence: int
     """Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`."""
 
 
-class RideStatusEvent(_RideStatusEvent, total=False):
-    """The status of a ride changed."""
-
-    agreedPrice: float
-    """The price of the accepted offer, in USD. Present once an offer is accepted."""
-    cancelledBy: CancelledBy
-    """The party that cancelled the ride. Present once it is cancelled."""
-    cancelReason: CancelReason
-    """Why the ride was cancelled. `no_offers`: no offer was accepted in time. `no_show`: the trip did not start after the driver had arrived. `no_progress`: the driver did not arrive, or the trip did not end. `driver`, `partner`: one of them cancelled. Present once it is cancelled."""
-    replacedBy: str
-    """The id of the ride that replaces this one, because the driver cancelled. Present if there is one."""
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
-
-
 DeliveryOutcome = Literal["delivered", "failed", "timeout", "blocked", "no_url"]
 
 
-class _FeedEventDelivery(TypedDict):
+class FeedEventDelivery(TypedDict):
     outcome: DeliveryOutcome
     """`delivered`: your receiver answered with a 2xx in time. With any other outcome it may not have the event."""
     at: int
     """The time of the attempt, as Unix time in milliseconds."""
     durationMs: int
     """The duration of the attempt, in milliseconds."""
-
-
-class FeedEventDelivery(_FeedEventDelivery, total=False):
-    httpStatus: int
+    httpStatus: NotRequired[int]
     """The status of your receiver's answer. Present if it answered."""
-    reason: str
+    reason: NotRequired[str]
     """The reason for a failure, as a short code for people to read. Present if one is known."""
 
 
-class _FeedEvent(TypedDict):
+class FeedEvent(TypedDict):
+    """An event and its delivery."""
+
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
     rideId: str
@@ -907,12 +644,7 @@ class _FeedEvent(TypedDict):
     """The body that is sent to your webhook URL: one of [these events](https://rides.example/docs/reference#events). `null` once it is erased."""
     delivery: Optional[FeedEventDelivery]
     """The delivery to your webhook URL; `null` until it is recorded."""
-
-
-class FeedEvent(_FeedEvent, total=False):
-    """An event and its delivery."""
-
-    requestId: str
+    requestId: NotRequired[str]
     """The `X-Request-Id` of your request that caused the event. Present if one did."""
 
 
@@ -928,7 +660,9 @@ class EventPage(TypedDict):
 ResendOutcome = Literal["waiting", "delivered", "failed", "timeout", "blocked", "no_url"]
 
 
-class _EventResend(TypedDict):
+class EventResend(TypedDict):
+    """A resend of an event."""
+
     attemptId: str
     """The id of the attempt, which the dashboard shows too."""
     seq: int
@@ -937,14 +671,9 @@ class _EventResend(TypedDict):
     """The time for which it was requested, as Unix time in milliseconds."""
     outcome: ResendOutcome
     """`waiting`: it is not sent yet. The others are those of a `delivery`."""
-
-
-class EventResend(_EventResend, total=False):
-    """A resend of an event."""
-
-    httpStatus: int
+    httpStatus: NotRequired[int]
     """The status of your receiver's answer. Present if it answered."""
-    reason: str
+    reason: NotRequired[str]
     """The reason for a failure, as a short code for people to read. Present if one is known."""
 
 
@@ -989,27 +718,16 @@ class WebhookEndpointList(TypedDict):
     """The default URL of the key first, if it has one: its `endpointId` is `default`."""
 
 
-class _NewWebhookEndpoint(TypedDict):
+class NewWebhookEndpoint(TypedDict):
     url: str
     """Where to send the events. HTTPS, to a public address."""
-
-
-class NewWebhookEndpoint(_NewWebhookEndpoint, total=False):
-    events: Optional[List[SentEvent]]
+    events: NotRequired[Optional[List[SentEvent]]]
     """The events to send. Default, also for an empty list: `offer.received` and `ride.status`."""
 
 
-class WebhookEndpointAdded(TypedDict):
+class WebhookEndpointAdded(WebhookEndpoint):
     success: Literal[True]
     """Always `true`: a failure has another status."""
-    endpointId: str
-    """The id of a webhook endpoint."""
-    url: str
-    """The URL to which the events are sent."""
-    events: List[SentEvent]
-    """The events that are sent to it."""
-    enabled: bool
-    """`false` while it is turned off in the dashboard."""
     signingSecret: str
     """The secret that signs what is sent to this endpoint. Store it: the API does not show it again."""
 
@@ -1033,22 +751,10 @@ class StatementList(TypedDict):
     """Each month since the first ride of the key, the newest first."""
 
 
-_StatementTrip = TypedDict("_StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float"})
+StatementTrip = TypedDict("StatementTrip", {"rideId": "str", "endedAt": "int", "agreedPrice": "float", "reference": "NotRequired[str]", "from": "NotRequired[str]", "to": "NotRequired[str]"})
 
 
-_StatementTripOptional = TypedDict("_StatementTripOptional", {"reference": "str", "from": "str", "to": "str"}, total=False)
-
-
-class StatementTrip(_StatementTrip, _StatementTripOptional):
-    """StatementTrip."""
-
-
-
-class Statement(TypedDict):
-    month: str
-    """A month in UTC."""
-    closed: bool
-    """True once no further trips are added, an hour after the end of the month."""
+class Statement(StatementMonth):
     trips: int
     """The number of completed rides of the key in the month."""
     total: float
@@ -1073,10 +779,10 @@ class Usage(TypedDict):
     """Each day, the oldest first."""
 
 
-class ManualOffer(TypedDict, total=False):
-    price: Optional[float]
+class ManualOffer(TypedDict):
+    price: NotRequired[Optional[float]]
     """The driver's price, in USD. Default: the price in the ride's scenario."""
-    etaMinutes: Optional[float]
+    etaMinutes: NotRequired[Optional[float]]
     """Minutes until the driver can be at the pickup."""
 
 
@@ -1100,8 +806,8 @@ class StepTaken(TypedDict):
     """The status after the step."""
 
 
-class ManualStart(TypedDict, total=False):
-    pin: Optional[str]
+class ManualStart(TypedDict):
+    pin: NotRequired[Optional[str]]
     """The PIN of the passenger. Needed for a ride with a PIN."""
 
 
@@ -1123,7 +829,9 @@ class ServiceInformation(TypedDict):
     """Method and path of every other operation. The list may grow."""
 
 
-class _OfferWithdrawnEvent(TypedDict):
+class OfferWithdrawnEvent(TypedDict):
+    """An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it."""
+
     event: Literal["offer.withdrawn"]
     """The name of the event."""
     rideId: str
@@ -1135,69 +843,41 @@ class _OfferWithdrawnEvent(TypedDict):
     """URL of the public live map. It needs no key."""
     at: int
     """When the offer was withdrawn, as Unix time in milliseconds."""
+    pickupAt: NotRequired[int]
+    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
+    biddingOpensAt: NotRequired[int]
+    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
+    replaces: NotRequired[str]
+    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
+    reference: NotRequired[str]
+    """Your own name for the ride. Present if you gave one."""
+    metadata: NotRequired[Dict[str, str]]
+    """Your own entries, sorted by name. Present if you gave any."""
+    testMode: NotRequired[Literal[True]]
+    """`true` for a ride created with a test key; absent otherwise."""
     eventId: str
     """The id of the event, as in `X-Service-Event-Id`."""
-
-
-class OfferWithdrawnEvent(_OfferWithdrawnEvent, total=False):
-    """An offer on a bidding ride was withdrawn. Sent only to webhook endpoints that ask for it."""
-
-    pickupAt: int
-    """The time of the pickup, as Unix time in milliseconds. Present if you gave one."""
-    biddingOpensAt: int
-    """From when drivers are asked, as Unix time in milliseconds. Present with `pickupAt`."""
-    replaces: str
-    """The id of the ride that this ride replaces, because its driver cancelled. Present on such a ride."""
-    reference: str
-    """Your own name for the ride. Present if you gave one."""
-    metadata: Dict[str, str]
-    """Your own entries, sorted by name. Present if you gave any."""
-    testMode: Literal[True]
-    """`true` for a ride created with a test key; absent otherwise."""
 
 
 RideEvent = Union[OfferReceivedEvent, RideStatusEvent]
 ReceivedEvent = Union[OfferReceivedEvent, RideStatusEvent, OfferWithdrawnEvent]
 
 
-class Operations:
+class Operations(Caller):
     """A method for each operation of the API.
 
     `try_seconds` says how long a call is tried while the service does not answer or asks to
     wait. Without it, the setting of the client applies.
     """
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] = {},
-        headers: Mapping[str, Optional[str]] = {},
-        body: Any = None,
-        try_seconds: Optional[float] = None,
-    ) -> Any:
-        raise NotImplementedError
-
     def create_ride(self, body: NewRide, *, idempotency_key: Optional[str] = None, test_scenario: Optional[TestScenario] = None, try_seconds: Optional[float] = None) -> RideCreated:
         """Create a ride."""
-        answer: RideCreated = self._send(
-            "POST",
-            "/v1/rides",
-            headers={"Idempotency-Key": idempotency_key or str(uuid.uuid4()), "X-Service-Test-Scenario": test_scenario},
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: RideCreated = self._send("POST", "/v1/rides", try_seconds, headers={"Idempotency-Key": idempotency_key or str(uuid.uuid4()), "X-Service-Test-Scenario": test_scenario}, body=body)
         return answer
 
     def list_rides(self, *, status: Optional[RideStatus] = None, created_after: Optional[int] = None, created_before: Optional[int] = None, reference: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> RideList:
         """List your rides."""
-        answer: RideList = self._send(
-            "GET",
-            "/v1/rides",
-            query={"status": status, "createdAfter": created_after, "createdBefore": created_before, "reference": reference, "limit": limit, "cursor": cursor},
-            try_seconds=try_seconds,
-        )
+        answer: RideList = self._send("GET", "/v1/rides", try_seconds, query={"status": status, "createdAfter": created_after, "createdBefore": created_before, "reference": reference, "limit": limit, "cursor": cursor})
         return answer
 
     def all_rides(self, *, status: Optional[RideStatus] = None, created_after: Optional[int] = None, created_before: Optional[int] = None, reference: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[ListedRide]:
@@ -1211,155 +891,82 @@ class Operations:
 
     def retrieve_ride(self, ride_id: str, *, try_seconds: Optional[float] = None) -> Ride:
         """Retrieve a ride."""
-        answer: Ride = self._send(
-            "GET",
-            f"/v1/rides/{quote(str(ride_id), safe='')}",
-            try_seconds=try_seconds,
-        )
+        answer: Ride = self._send("GET", f"/v1/rides/{_quote(ride_id)}", try_seconds)
         return answer
 
     def change_ride(self, ride_id: str, body: ChangedTerms, *, try_seconds: Optional[float] = None) -> RideChanged:
         """Change a ride."""
-        answer: RideChanged = self._send(
-            "PATCH",
-            f"/v1/rides/{quote(str(ride_id), safe='')}",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: RideChanged = self._send("PATCH", f"/v1/rides/{_quote(ride_id)}", try_seconds, body=body)
         return answer
 
     def list_offers(self, ride_id: str, *, try_seconds: Optional[float] = None) -> OfferList:
         """List the offers."""
-        answer: OfferList = self._send(
-            "GET",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/offers",
-            try_seconds=try_seconds,
-        )
+        answer: OfferList = self._send("GET", f"/v1/rides/{_quote(ride_id)}/offers", try_seconds)
         return answer
 
     def accept_offer(self, ride_id: str, body: OfferChoice, *, try_seconds: Optional[float] = None) -> OfferAccepted:
         """Accept an offer."""
-        answer: OfferAccepted = self._send(
-            "POST",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/accept",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: OfferAccepted = self._send("POST", f"/v1/rides/{_quote(ride_id)}/accept", try_seconds, body=body)
         return answer
 
     def raise_fare(self, ride_id: str, body: NewFare, *, try_seconds: Optional[float] = None) -> FareRaised:
         """Raise the fare."""
-        answer: FareRaised = self._send(
-            "POST",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/fare",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: FareRaised = self._send("POST", f"/v1/rides/{_quote(ride_id)}/fare", try_seconds, body=body)
         return answer
 
     def cancel_ride(self, ride_id: str, *, try_seconds: Optional[float] = None) -> RideCancelled:
         """Cancel a ride."""
-        answer: RideCancelled = self._send(
-            "POST",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/cancel",
-            try_seconds=try_seconds,
-        )
+        answer: RideCancelled = self._send("POST", f"/v1/rides/{_quote(ride_id)}/cancel", try_seconds)
         return answer
 
     def tell_driver(self, ride_id: str, body: DriverMessageText, *, try_seconds: Optional[float] = None) -> DriverTold:
         """Write to the driver."""
-        answer: DriverTold = self._send(
-            "POST",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/messages",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: DriverTold = self._send("POST", f"/v1/rides/{_quote(ride_id)}/messages", try_seconds, body=body)
         return answer
 
     def retrieve_fare_hint(self, *, pickup: str, destination: str, car_type: Optional[CarType] = None, try_seconds: Optional[float] = None) -> FareHint:
         """Get a fare hint."""
-        answer: FareHint = self._send(
-            "GET",
-            "/v1/fare-hint",
-            query={"pickup": pickup, "destination": destination, "carType": car_type},
-            try_seconds=try_seconds,
-        )
+        answer: FareHint = self._send("GET", "/v1/fare-hint", try_seconds, query={"pickup": pickup, "destination": destination, "carType": car_type})
         return answer
 
     def list_events(self, *, after: Optional[str] = None, limit: Optional[int] = None, wait_seconds: Optional[int] = None, try_seconds: Optional[float] = None) -> EventPage:
         """Read the event feed."""
-        answer: EventPage = self._send(
-            "GET",
-            "/v1/events",
-            query={"after": after, "limit": limit, "waitSeconds": wait_seconds},
-            try_seconds=try_seconds,
-        )
+        answer: EventPage = self._send("GET", "/v1/events", try_seconds, query={"after": after, "limit": limit, "waitSeconds": wait_seconds})
         return answer
 
     def list_ride_events(self, ride_id: str, *, after: Optional[int] = None, wait_seconds: Optional[int] = None, try_seconds: Optional[float] = None) -> RideEvents:
         """List the events of a ride."""
-        answer: RideEvents = self._send(
-            "GET",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/events",
-            query={"after": after, "waitSeconds": wait_seconds},
-            try_seconds=try_seconds,
-        )
+        answer: RideEvents = self._send("GET", f"/v1/rides/{_quote(ride_id)}/events", try_seconds, query={"after": after, "waitSeconds": wait_seconds})
         return answer
 
     def resend_event(self, ride_id: str, sequence: int, *, try_seconds: Optional[float] = None) -> EventResent:
         """Resend an event."""
-        answer: EventResent = self._send(
-            "POST",
-            f"/v1/rides/{quote(str(ride_id), safe='')}/events/{quote(str(sequence), safe='')}/resend",
-            try_seconds=try_seconds,
-        )
+        answer: EventResent = self._send("POST", f"/v1/rides/{_quote(ride_id)}/events/{_quote(sequence)}/resend", try_seconds)
         return answer
 
     def list_webhook_endpoints(self, *, try_seconds: Optional[float] = None) -> WebhookEndpointList:
         """List your webhook endpoints."""
-        answer: WebhookEndpointList = self._send(
-            "GET",
-            "/v1/webhook-endpoints",
-            try_seconds=try_seconds,
-        )
+        answer: WebhookEndpointList = self._send("GET", "/v1/webhook-endpoints", try_seconds)
         return answer
 
     def add_webhook_endpoint(self, body: NewWebhookEndpoint, *, try_seconds: Optional[float] = None) -> WebhookEndpointAdded:
         """Add a webhook endpoint."""
-        answer: WebhookEndpointAdded = self._send(
-            "POST",
-            "/v1/webhook-endpoints",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: WebhookEndpointAdded = self._send("POST", "/v1/webhook-endpoints", try_seconds, body=body)
         return answer
 
     def delete_webhook_endpoint(self, endpoint_id: str, *, try_seconds: Optional[float] = None) -> WebhookEndpointDeleted:
         """Delete a webhook endpoint."""
-        answer: WebhookEndpointDeleted = self._send(
-            "DELETE",
-            f"/v1/webhook-endpoints/{quote(str(endpoint_id), safe='')}",
-            try_seconds=try_seconds,
-        )
+        answer: WebhookEndpointDeleted = self._send("DELETE", f"/v1/webhook-endpoints/{_quote(endpoint_id)}", try_seconds)
         return answer
 
     def list_statements(self, *, try_seconds: Optional[float] = None) -> StatementList:
         """List your statements."""
-        answer: StatementList = self._send(
-            "GET",
-            "/v1/statements",
-            try_seconds=try_seconds,
-        )
+        answer: StatementList = self._send("GET", "/v1/statements", try_seconds)
         return answer
 
     def retrieve_statement(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Statement:
         """Retrieve a statement."""
-        answer: Statement = self._send(
-            "GET",
-            f"/v1/statements/{quote(str(month), safe='')}",
-            query={"limit": limit, "cursor": cursor},
-            try_seconds=try_seconds,
-        )
+        answer: Statement = self._send("GET", f"/v1/statements/{_quote(month)}", try_seconds, query={"limit": limit, "cursor": cursor})
         return answer
 
     def all_statement_lines(self, month: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, try_seconds: Optional[float] = None) -> Iterator[StatementTrip]:
@@ -1373,112 +980,64 @@ class Operations:
 
     def download_statement(self, month: str, *, try_seconds: Optional[float] = None) -> str:
         """Download a statement."""
-        answer: str = self._send(
-            "GET",
-            f"/v1/statements/{quote(str(month), safe='')}/trips.csv",
-            try_seconds=try_seconds,
-        )
+        answer: str = self._send("GET", f"/v1/statements/{_quote(month)}/trips.csv", try_seconds)
         return answer
 
     def retrieve_usage(self, *, from_: Optional[str] = None, to: Optional[str] = None, try_seconds: Optional[float] = None) -> Usage:
         """Retrieve your usage."""
-        answer: Usage = self._send(
-            "GET",
-            "/v1/usage",
-            query={"from": from_, "to": to},
-            try_seconds=try_seconds,
-        )
+        answer: Usage = self._send("GET", "/v1/usage", try_seconds, query={"from": from_, "to": to})
         return answer
 
     def offer_manually(self, ride_id: str, body: Optional[ManualOffer] = None, *, try_seconds: Optional[float] = None) -> ManualOfferMade:
         """Make an offer manually."""
-        answer: ManualOfferMade = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/offer",
-            body=body or {},
-            try_seconds=try_seconds,
-        )
+        answer: ManualOfferMade = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/offer", try_seconds, body=body or {})
         return answer
 
     def withdraw_manually(self, ride_id: str, body: OfferChoice, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Withdraw an offer manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/withdraw",
-            body=body,
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/withdraw", try_seconds, body=body)
         return answer
 
     def open_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Open the bidding manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/open",
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/open", try_seconds)
         return answer
 
     def arrive_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Arrive manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/arrive",
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/arrive", try_seconds)
         return answer
 
     def start_manually(self, ride_id: str, body: Optional[ManualStart] = None, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Start manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/start",
-            body=body or {},
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/start", try_seconds, body=body or {})
         return answer
 
     def complete_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Complete manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/complete",
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/complete", try_seconds)
         return answer
 
     def cancel_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Cancel manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/cancel",
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/cancel", try_seconds)
         return answer
 
     def expire_manually(self, ride_id: str, *, try_seconds: Optional[float] = None) -> StepTaken:
         """Time out manually."""
-        answer: StepTaken = self._send(
-            "POST",
-            f"/v1/test/rides/{quote(str(ride_id), safe='')}/expire",
-            try_seconds=try_seconds,
-        )
+        answer: StepTaken = self._send("POST", f"/v1/test/rides/{_quote(ride_id)}/expire", try_seconds)
         return answer
 
     def list_webhook_sources(self, *, try_seconds: Optional[float] = None) -> WebhookSources:
         """List the source addresses of webhooks."""
-        answer: WebhookSources = self._send(
-            "GET",
-            "/v1/webhook-sources",
-            try_seconds=try_seconds,
-        )
+        answer: WebhookSources = self._send("GET", "/v1/webhook-sources", try_seconds)
         return answer
 
     def retrieve_service_information(self, *, try_seconds: Optional[float] = None) -> ServiceInformation:
         """Service information."""
-        answer: ServiceInformation = self._send(
-            "GET",
-            "/v1",
-            try_seconds=try_seconds,
-        )
+        answer: ServiceInformation = self._send("GET", "/v1", try_seconds)
         return answer
+
+
+def _quote(value: Any) -> str:
+    return quote(str(value), safe="")

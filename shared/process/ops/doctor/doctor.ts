@@ -6,10 +6,10 @@ import {
   checkHttps,
   checkMail,
   checkRouting,
+  checkTiles,
   type Trust,
 } from './check-network.ts';
 import { checkMongo, checkRedis } from './check-servers.ts';
-import { checkTiles } from './check-tiles.ts';
 import { type Finding, ok, red } from './findings.ts';
 
 export interface Examination extends Trust {

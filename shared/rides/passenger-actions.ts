@@ -3,6 +3,7 @@ import { rideRatings } from '../base/metrics.ts';
 import { ratableAfterMs } from '../base/terms.ts';
 import { changeRide } from './change-ride.ts';
 import type { Ride, RideRating } from './ride-types.ts';
+import { hasEnded } from './transitions.ts';
 
 /**
  * Stores the rating of a completed ride (contract, section 10.21): only the first one, only from a minute after the end,
@@ -22,4 +23,24 @@ export async function rateRide(
     return { change, result: change !== null };
   });
   if (changed?.result) rideRatings.inc({ stars: String(given.stars), mode: changed.ride.mode });
+}
+
+/** A second request for help within this time is a repeat. */
+const repeatMs = 60_000;
+/** A ride keeps its latest requests. */
+const mostKept = 20;
+
+/**
+ * Records that somebody asked for help on the live map of a ride (contract, section 10.20): at most once a minute, and
+ * only until the ride ends. Sends no event. Throws like `changeRide`.
+ */
+export async function askHelp(ctx: Context, { _id: rideId, keyId }: Pick<Ride, '_id' | 'keyId'>): Promise<void> {
+  await changeRide(ctx, { rideId, owner: { keyId } }, ({ status, helpAskedAt = [] }, _at, now) => {
+    const last = helpAskedAt.at(-1);
+    // The last one is in the future if MongoDB's clock was set back since.
+    const isRepeat = last !== undefined && Math.abs(now.getTime() - last.getTime()) < repeatMs;
+    const change =
+      isRepeat || hasEnded(status) ? null : { set: { helpAskedAt: [...helpAskedAt, now].slice(-mostKept) } };
+    return { change, result: null };
+  });
 }

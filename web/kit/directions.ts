@@ -1,7 +1,7 @@
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { initialBearing } from '../../shared/rides/position.ts';
 
-/** Distances and directions, as a driver reads them. Pure. */
+/** Distances and directions, as people read them. Pure. */
 
 export interface Way {
   km: number;
