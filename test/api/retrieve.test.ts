@@ -76,6 +76,14 @@ describe('GET /rides/:rideId', () => {
     expect(Math.min(turned, 360 - turned)).to.be.at.most(0.11);
   });
 
+  it('HEAD of a ride answers like GET, without the body', async () => {
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    const headers = { 'x-api-key': partner.key };
+    const response = await fetch(`${api.url}/v1/rides/${rideId}`, { method: 'HEAD', headers });
+    expect(response.status).to.equal(200);
+    expect(await response.text()).to.equal('');
+  });
+
   it('a cancelled ride shows cancelledBy, and keeps its driver if it had one', async () => {
     const cancelledBy = async (status: 'bidding' | 'arrived', by: 'partner' | 'driver' | 'timeout') => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });

@@ -7,7 +7,6 @@ import { buildAssets } from '../../dev/build-assets.ts';
 import { givenMongo } from '../../dev/servers/given-mongo.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
-import type { RunningServer } from '../../dev/servers/processes.ts';
 import { startRedis } from '../../dev/servers/redis-server.ts';
 import { temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { compile } from '../../dev/stack/compile-service.ts';
@@ -16,7 +15,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
 import { createLogger } from '../../shared/base/logger.ts';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connect-mongo.ts';
-import { createQueues, poolNames, type Queues } from '../../shared/base/queues.ts';
+import { createQueues, poolNames } from '../../shared/base/queues.ts';
 import { migrate } from '../../shared/process/migrate-database.ts';
 import type { ClosedLoad, LoadResult, OpenLoad } from './load/load.ts';
 import { watchOthers } from './measured/machine-cpu.ts';
@@ -27,43 +26,15 @@ const secretsKeyBytes = Buffer.alloc(32, 7);
 export const secretsKeys: SecretsKeys = [secretsKey(secretsKeyBytes)];
 
 /** The base of every measurement: one MongoDB, one Redis, the compiled service, and this process's own connections. */
-export interface Stack {
-  /** Its `pid` is 0 if TEST_MONGO_URL replaces the embedded engine. */
-  mongo: Pick<RunningServer, 'url' | 'pid' | 'stop'>;
-  redisServer: RunningServer;
-  redis: Redis;
-  queues: Queues;
-  start(name: string, script: string, more?: StartOptions): Promise<Program>;
-  /** Starts a program of the bench that chooses its own port. */
-  startListening(name: string, script: string, more?: StartOptions): Promise<ListeningProgram>;
-  startApi(env?: NodeJS.ProcessEnv): Promise<ListeningProgram>;
-  /** Starts a worker process for each pool. */
-  startPools(env?: NodeJS.ProcessEnv, pools?: readonly string[]): Promise<Program[]>;
-  startLoad(): Promise<Load>;
-  /** Stops all programs, and empties MongoDB and Redis for the next measurement. */
-  clean(): Promise<void>;
-  /** The memory that Redis uses for data. */
-  redisBytes(): Promise<number>;
-  /** The size of the logs of these programs, in bytes. */
-  logBytes(names: readonly string[]): Promise<number>;
-  /** Stops all running programs. */
-  stopPrograms(): Promise<void>;
-  /** Calls `watchOthers` of machine-cpu.ts with the ids of this process and of all processes that it has started. */
-  watchOthers(): () => number;
-  close(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 type StartOptions = Partial<Pick<ProgramOptions, 'args' | 'env'>>;
 
 /** The process that sends requests to another program. */
-export interface Load extends Program {
-  closed(to: ListeningProgram, load: Omit<ClosedLoad, 'port'>): Promise<LoadResult>;
-  /** Resolves with the result of each phase. */
-  open(to: ListeningProgram, load: Omit<OpenLoad, 'port'>): Promise<LoadResult[]>;
-}
+export type Load = Awaited<ReturnType<Stack['startLoad']>>;
 
 /** Compiles the service and the bench's own programs, and starts the servers. */
-export async function startStack(say: (line: string) => void): Promise<Stack> {
+export async function startStack(say: (line: string) => void) {
   say('compiling');
   const build = await compileBench();
   say('starting MongoDB and Redis');
@@ -79,7 +50,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   const queues = createQueues(redis, createLogger('silent', 'bench'));
 
   const programs = new Set<Program>();
-  const start: Stack['start'] = async (name, script, { env, args = [] } = {}) => {
+  const start = async (name: string, script: string, { env, args = [] }: StartOptions = {}): Promise<Program> => {
     const settings = { ...serviceSettings(mongo.url, redisServer.url), ...env };
     const program = await startProgram({ name, script, build, logDir: folder, args, env: settings });
     programs.add(program);
@@ -94,41 +65,52 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
     programs.clear();
   };
   return {
+    /** Its `pid` is 0 if TEST_MONGO_URL replaces the embedded engine. */
     mongo,
     redisServer,
     redis,
     queues,
     start,
-    async startApi(env) {
+    async startApi(env?: NodeJS.ProcessEnv) {
       const port = await freePort();
       return { ...(await start('api', 'api/main', { env: { ...env, PORT: String(port) } })), port };
     },
-    startPools: (env, pools = poolNames) =>
+    /** Starts a worker process for each pool. */
+    startPools: (env?: NodeJS.ProcessEnv, pools: readonly string[] = poolNames) =>
       Promise.all(pools.map((pool) => start(pool, 'workers/main', { args: [pool], env }))),
-    async startListening(name, script, more) {
+    /** Starts a program of the bench that chooses its own port. */
+    async startListening(name: string, script: string, more?: StartOptions) {
       const program = await start(name, script, more);
-      return { ...program, port: await program.ask('port') };
+      return { ...program, port: await program.ask<number>('port') };
     },
     async startLoad() {
       const load = await start('load', 'test/bench/load/load');
+      type To = Pick<ListeningProgram, 'port'>;
       return {
         ...load,
-        closed: ({ port }, options) => load.ask('closed', { ...options, port }),
-        open: ({ port }, options) => load.ask('open', { ...options, port }),
+        closed: ({ port }: To, options: Omit<ClosedLoad, 'port'>) =>
+          load.ask<LoadResult>('closed', { ...options, port }),
+        /** Resolves with the result of each phase. */
+        open: ({ port }: To, options: Omit<OpenLoad, 'port'>) => load.ask<LoadResult[]>('open', { ...options, port }),
       };
     },
+    /** The memory that Redis uses for data. */
     redisBytes: async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]),
-    async logBytes(names) {
+    /** The size of the logs of these programs, in bytes. */
+    async logBytes(names: readonly string[]) {
       const sizes = names.map(async (name) => (await fs.stat(path.join(folder, `${name}.log`))).size);
       return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     },
+    /** Stops all running programs. */
     stopPrograms,
+    /** Stops all programs, and empties MongoDB and Redis for the next measurement. */
     async clean() {
       await stopPrograms();
       await redis.flushall();
       await mongoose.connection.dropDatabase();
       await migrate(secretsKeys);
     },
+    /** Calls `watchOthers` of machine-cpu.ts with the ids of this process and of all processes that it has started. */
     watchOthers: () => {
       const own = [process.pid, mongo.pid, redisServer.pid, ...[...programs].map(({ pid }) => pid)];
       return watchOthers(own.filter((pid) => pid !== 0));

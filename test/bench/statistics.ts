@@ -1,11 +1,5 @@
 /** The spread of several rounds of one figure. */
-interface Spread {
-  min: number;
-  median: number;
-  max: number;
-}
-
-export function spreadOf(rounds: readonly number[]): Spread {
+export function spreadOf(rounds: readonly number[]) {
   const sorted = [...rounds].sort((a, b) => a - b);
   return { min: sorted[0] ?? Number.NaN, median: quantile(sorted, 0.5), max: sorted.at(-1) ?? Number.NaN };
 }

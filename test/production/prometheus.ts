@@ -18,13 +18,7 @@ export async function promtool(args: string[], input = ''): Promise<string> {
   return (await ended) === 0 && !errors() ? '' : output() + errors();
 }
 
-export interface Alertmanager {
-  /** Replaces the firing alerts, each given by its labels. */
-  setFiring(alerts: readonly Labels[]): Promise<void>;
-  /** The alerts that the receiver is notified of: those that fire and are not muted. */
-  notifiedOf(receiver: string): Promise<Labels[]>;
-  stop(): Promise<void>;
-}
+export type Alertmanager = Awaited<ReturnType<typeof startOn>>;
 
 export type Labels = Record<string, string>;
 
@@ -32,7 +26,7 @@ export type Labels = Record<string, string>;
 const templates = '/usr/share/prometheus/alertmanager';
 
 /** Runs Debian's Alertmanager with docs/ops/alertmanager.yml on 127.0.0.1. Its receivers notify nobody. */
-export async function startAlertmanager(dataDir: string): Promise<Alertmanager> {
+export async function startAlertmanager(dataDir: string) {
   const folder = await unpackedPackages(['prometheus-alertmanager'], { release: 'trixie' });
   const program = await fs.readFile(path.join(folder, 'usr/bin/prometheus-alertmanager'), 'latin1');
   // Runs a copy that reads its templates from its working directory, by a path of the same length.
@@ -45,7 +39,7 @@ export async function startAlertmanager(dataDir: string): Promise<Alertmanager> 
 const stopGraceMs = 5_000;
 const hourMs = 3_600_000;
 
-async function startOn(port: number, file: string, cwd: string): Promise<Alertmanager> {
+async function startOn(port: number, file: string, cwd: string) {
   const url = `http://127.0.0.1:${port}`;
   const options = {
     'config.file': path.join(opsFolder, 'alertmanager.yml'),
@@ -71,7 +65,8 @@ async function startOn(port: number, file: string, cwd: string): Promise<Alertma
     return ((await answer.json()) as { labels: Labels }[]).map(({ labels }) => labels);
   };
   return {
-    async setFiring(alerts) {
+    /** Replaces the firing alerts, each given by its labels. */
+    async setFiring(alerts: readonly Labels[]) {
       const isSame = (one: Labels) => (other: Labels) => isDeepStrictEqual(one, other);
       const over = (await read('')).filter((before) => !alerts.some(isSame(before)));
       const at = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -83,7 +78,8 @@ async function startOn(port: number, file: string, cwd: string): Promise<Alertma
       await fetch(`${url}/api/v2/alerts`, { method: 'POST', headers, body: JSON.stringify(posted) });
       await until(async () => (await read('')).length === alerts.length);
     },
-    notifiedOf: (receiver) => read(`receiver=${receiver}&inhibited=false`),
+    /** The alerts that the receiver is notified of: those that fire and are not muted. */
+    notifiedOf: (receiver: string) => read(`receiver=${receiver}&inhibited=false`),
     stop,
   };
 }

@@ -9,12 +9,7 @@ export interface Answer {
 }
 
 /** A partner's API client. Paths are relative to the versioned base. */
-export interface Client {
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  createRide(fields?: object, headers?: Record<string, string>): Promise<Answer>;
-}
+export type Client = ReturnType<typeof clientOf>;
 
 export const validRide = {
   pickup: { lat: 40.7128, lng: -74.006, address: '1 Main Street' },
@@ -42,18 +37,22 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   return { status, headers, text, body };
 }
 
-export function clientOf(url: string, secretKey: string, base = '/v1'): Client {
+type HeaderFields = Record<string, string>;
+
+export function clientOf(url: string, secretKey: string, base = '/v1') {
   const authorization = { authorization: `Bearer ${secretKey}` };
-  const client: Client = {
-    get: (path, headers) => call(url + base + path, { headers: { ...authorization, ...headers } }),
-    post: (path, body, headers) => client.send('POST', path, body, headers),
-    send: (method, path, body, headers) =>
-      call(url + base + path, {
-        method,
-        headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }),
-    createRide: (fields, headers) => client.post('/rides', { ...validRide, ...fields }, headers),
+  const send = (method: string, path: string, body?: unknown, headers?: HeaderFields) =>
+    call(url + base + path, {
+      method,
+      headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  const post = (path: string, body?: unknown, headers?: HeaderFields) => send('POST', path, body, headers);
+  return {
+    get: (path: string, headers?: HeaderFields) =>
+      call(url + base + path, { headers: { ...authorization, ...headers } }),
+    send,
+    post,
+    createRide: (fields?: object, headers?: HeaderFields) => post('/rides', { ...validRide, ...fields }, headers),
   };
-  return client;
 }

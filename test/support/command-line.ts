@@ -30,21 +30,10 @@ export async function runCommand<Ctx>(
 }
 
 /** A command line that ran to its end: its exit code, and the lines on standard output and standard error. */
-export interface ProgramRun {
-  code: number;
-  out: string[];
-  err: string[];
-  /** The answer of `--json`. */
-  // biome-ignore lint/suspicious/noExplicitAny: each command has a different answer.
-  json(): any;
-}
+export type ProgramRun = Awaited<ReturnType<typeof runToEnd>>;
 
 /** Runs a command line like its own process: it connects by the settings, and disconnects when it ends. */
-export async function runToEnd<Ctx>(
-  program: Program<Ctx>,
-  argv: readonly string[],
-  settings: NodeJS.ProcessEnv,
-): Promise<ProgramRun> {
+export async function runToEnd<Ctx>(program: Program<Ctx>, argv: readonly string[], settings: NodeJS.ProcessEnv) {
   const run = await captured(() => runProgram(program, argv, settings));
   return { ...run, json: () => JSON.parse(run.out[0] ?? '') };
 }

@@ -6,22 +6,14 @@ import { goOnline } from '../../shared/drivers/change-availability.ts';
 import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
 import { dispatchRide } from '../../workers/dispatch.ts';
 import type { JobResult } from '../../workers/handler.ts';
-import { type Answer, clientOf } from './client.ts';
+import { clientOf } from './client.ts';
 import { schemaProblem } from './documented.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { newRide, type RideWish } from './rides.ts';
 import type { TestApi } from './service.ts';
 
 /** A driver's API client. Paths are relative to the base of the drivers' API. */
-export interface GatewayDriver {
-  driverId: string;
-  key: string;
-  get(path: string): Promise<Answer>;
-  post(path: string, body?: unknown): Promise<Answer>;
-  put(path: string, body: unknown): Promise<Answer>;
-  remove(path: string, body?: unknown): Promise<Answer>;
-  stream(): Promise<EventStream>;
-}
+export type GatewayDriver = ReturnType<typeof gatewayDriver>;
 
 export const person: NewDriver = {
   name: 'Dana Okoye',
@@ -44,15 +36,15 @@ export async function newGatewayDriver(
   return gatewayDriver(url, driverId, key);
 }
 
-export function gatewayDriver(url: string, driverId: string, key: string): GatewayDriver {
+export function gatewayDriver(url: string, driverId: string, key: string) {
   const { get, post, send } = clientOf(url, key, '/drivers/v1');
   return {
     driverId,
     key,
-    get: (path) => get(path),
-    post: (path, body) => post(path, body),
-    put: (path, body) => send('PUT', path, body),
-    remove: (path, body) => send('DELETE', path, body),
+    get: (path: string) => get(path),
+    post: (path: string, body?: unknown) => post(path, body),
+    put: (path: string, body: unknown) => send('PUT', path, body),
+    remove: (path: string, body?: unknown) => send('DELETE', path, body),
     stream: async () =>
       asDocumented(await openEventStream(`${url}/drivers/v1/stream`, { authorization: `Bearer ${key}` })),
   };

@@ -1,22 +1,16 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 /** A stream of server-sent events, read one by one. */
-export interface EventStream {
-  status: number;
-  headers: Headers;
-  /** The data of the next event, or null when the stream has ended. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert what they expect of the data.
-  next(): Promise<any>;
-  close(): Promise<void>;
-}
+export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
-export async function openEventStream(url: string, headers: Record<string, string> = {}): Promise<EventStream> {
+export async function openEventStream(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers });
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const reader = events?.getReader();
   return {
     status: response.status,
     headers: response.headers,
+    /** The data of the next event, or null when the stream has ended. */
     async next() {
       const event = await reader?.read();
       return !event || event.done ? null : JSON.parse(event.value.data);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Account, AccountModel } from '../../shared/accounts/account.ts';
+import { AccountModel } from '../../shared/accounts/account.ts';
 import { addPlace, chooseDeskKey } from '../../shared/accounts/desk.ts';
 import { newAccountId, newEndpointId } from '../../shared/base/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { addEndpoint } from '../../shared/keys/manage-endpoints.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';
-import { signedIn, type Visitor } from './dashboard.ts';
+import { signedIn } from './dashboard.ts';
 import { newDriver, rideIn } from './rides.ts';
 import type { TestApi } from './service.ts';
 import { newInvitation, newMember } from './team.ts';
@@ -30,15 +30,10 @@ export function expectNothingAlive(html: string, where: string): void {
   expect(html, where).not.to.match(/(href|src|action)="\s*javascript:/i);
 }
 
-export interface HostileAccount {
-  account: Account;
-  visitor: Visitor;
-  /** The values of the parameters in the dashboard's paths, from this account. Add each new path parameter here. */
-  params: Record<string, string>;
-}
+export type HostileAccount = Awaited<ReturnType<typeof hostileAccount>>;
 
 /** An account in which every text from partners and drivers is `text`. */
-export async function hostileAccount(api: TestApi, text = markup): Promise<HostileAccount> {
+export async function hostileAccount(api: TestApi, text = markup) {
   const visitor = await signedIn(api, `${markup}${newAccountId()}@partner.example`);
   const { account } = visitor;
   const { keyId, key } = await visitor.newKey('test', markup, markupUrl);
@@ -67,6 +62,7 @@ export async function hostileAccount(api: TestApi, text = markup): Promise<Hosti
   return {
     account,
     visitor,
+    /** The values of the parameters in the dashboard's paths, from this account. Add each new path parameter here. */
     params: {
       keyId,
       endpointId,
@@ -79,6 +75,6 @@ export async function hostileAccount(api: TestApi, text = markup): Promise<Hosti
       memberId: colleague.id,
       invitationId: invitation.id,
       invitation: invitation.token,
-    },
+    } as Record<string, string>,
   };
 }

@@ -10,21 +10,13 @@ export interface ReceivedMail {
   raw: string;
 }
 
-export interface MailServer {
-  url: string;
-  mails: ReceivedMail[];
-  close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /**
  * Starts a real SMTP server on loopback, which adds each accepted mail to `mails`. `options` are those of smtp-server,
  * for example to refuse a recipient.
  */
-export async function startMailServer(
-  options: SMTPServerOptions = {},
-  port = 0,
-  mails: ReceivedMail[] = [],
-): Promise<MailServer> {
+export async function startMailServer(options: SMTPServerOptions = {}, port = 0, mails: ReceivedMail[] = []) {
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     onData(stream, { envelope }, callback) {
@@ -43,7 +35,7 @@ export async function startMailServer(
   return {
     url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
     mails,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 

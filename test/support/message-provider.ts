@@ -19,21 +19,12 @@ export interface ReceivedMessage {
 /** The status and JSON of an answer; `none` lets the request hang. */
 type Answer = { status: number; body: unknown } | 'none';
 
-export interface MessageProvider {
-  /** The value of SMS_URL. */
-  url: string;
-  readonly received: ReceivedMessage[];
-  /** The texts that people got: each token once. */
-  texts(): ReceivedMessage[];
-  /** Decides the answers from now on; without an argument, every message is accepted. */
-  answerWith(decide?: (message: ReceivedMessage) => Answer): void;
-  close(): Promise<void>;
-}
+export type MessageProvider = Awaited<ReturnType<typeof startMessageProvider>>;
 
 export const providerToken = 'token-of-tests';
 
 /** A server with Twilio's Messages API on loopback. It adds each message to `received`, and never sends anything. */
-export async function startMessageProvider(port = 0, received: ReceivedMessage[] = []): Promise<MessageProvider> {
+export async function startMessageProvider(port = 0, received: ReceivedMessage[] = []) {
   const accepted = new Set<string>();
   const accept = ({ token }: ReceivedMessage) => acceptance(token);
   let decide: (message: ReceivedMessage) => Answer = accept;
@@ -60,10 +51,13 @@ export async function startMessageProvider(port = 0, received: ReceivedMessage[]
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;
   return {
+    /** The value of SMS_URL. */
     url: `http://AC123:${providerToken}@127.0.0.1:${bound}/2010-04-01/Accounts/AC123/Messages.json`,
     received,
+    /** The texts that people got: each token once. */
     texts: () => received.filter(({ token, isRepeat }) => accepted.has(token) && !isRepeat),
-    answerWith(next = accept) {
+    /** Decides the answers from now on; without an argument, every message is accepted. */
+    answerWith(next: (message: ReceivedMessage) => Answer = accept) {
       decide = next;
     },
     async close() {

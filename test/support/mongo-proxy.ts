@@ -2,29 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { useStarted } from './use-started.ts';
 
-export interface MongoProxy {
-  /** A MONGO_URL that leads through this proxy to the same database. */
-  url: string;
-  /**
-   * Forwards the next insert into `collection`, drops its answer and closes the connection. Resolves when that has
-   * happened.
-   */
-  cutAnswerOfInsert(collection: string): Promise<void>;
-  /** Closes the connection of the next insert into `collection`, before the server receives the insert. */
-  cutInsert(collection: string): Promise<void>;
-  /**
-   * Counts the writes from now on, and closes the connection of write number `at` (from 1). By default the server has
-   * then executed the write; with `before`, the server has not received it.
-   */
-  cutWrite(at: number, when?: 'before' | 'after'): CutWrite;
-  /** Stops forwarding in both directions, without closing any connection. */
-  hang(): void;
-  /** Delays every answer from now on. */
-  delayAnswers(ms: number): void;
-  /** Closes every connection and refuses new ones. */
-  goAway(): Promise<void>;
-  close(): Promise<void>;
-}
+export type MongoProxy = Awaited<ReturnType<typeof startMongoProxy>>;
 
 export interface CutWrite {
   /** True once the write with the number `at` has occurred and its connection is closed. */
@@ -36,7 +14,7 @@ export interface CutWrite {
 type Cut = { command: Buffer; answer: boolean; done: () => void };
 
 /** A proxy in front of the MongoDB of `url` that loses requests, answers and connections. */
-export async function startMongoProxy(url: string): Promise<MongoProxy> {
+export async function startMongoProxy(url: string) {
   const pairs = new Set<[net.Socket, net.Socket]>();
   let cut: Cut | undefined;
   let hanging = false;
@@ -101,10 +79,20 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   return {
     // The interval of 10 ms makes lost connections cheap: by default the driver checks a server every 500 ms, so each
     // one would cost half a second.
+    /** A MONGO_URL that leads through this proxy to the same database. */
     url: `${throughProxy(url, `127.0.0.1:${port}`)}&minHeartbeatFrequencyMS=10`,
-    cutAnswerOfInsert: (collection) => cutNext(collection, true),
-    cutInsert: (collection) => cutNext(collection, false),
-    cutWrite(at, when = 'after') {
+    /**
+     * Forwards the next insert into `collection`, drops its answer and closes the connection. Resolves when that has
+     * happened.
+     */
+    cutAnswerOfInsert: (collection: string) => cutNext(collection, true),
+    /** Closes the connection of the next insert into `collection`, before the server receives the insert. */
+    cutInsert: (collection: string) => cutNext(collection, false),
+    /**
+     * Counts the writes from now on, and closes the connection of write number `at` (from 1). By default the server has
+     * then executed the write; with `before`, the server has not received it.
+     */
+    cutWrite(at: number, when: 'before' | 'after' = 'after') {
       let hasHappened = false;
       const done = () => {
         hasHappened = true;
@@ -119,12 +107,15 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
         },
       };
     },
+    /** Stops forwarding in both directions, without closing any connection. */
     hang: () => {
       hanging = true;
     },
-    delayAnswers: (ms) => {
+    /** Delays every answer from now on. */
+    delayAnswers: (ms: number) => {
       delayMs = ms;
     },
+    /** Closes every connection and refuses new ones. */
     goAway,
     close: goAway,
   };

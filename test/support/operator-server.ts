@@ -4,14 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { useStarted } from './use-started.ts';
 
 /** A server that an operator could set. */
-export interface OperatorServer {
-  origin: string;
-  /** The requests, in the order of their arrival. */
-  asked: { url: URL; userAgent?: string }[];
-  /** Replaces the answer to all later requests. */
-  answerWith(answer: RequestListener): void;
-  close(): void;
-}
+export type OperatorServer = Awaited<ReturnType<typeof startOperatorServer>>;
 
 /** The answers of Nominatim (`/search`) and Photon (`/api`) for one street. */
 export const nominatimAnswer = [
@@ -45,8 +38,8 @@ export const useGeocoder = (): OperatorServer => useOperatorServer(answerByPath)
 export const useOperatorServer = (first: RequestListener): OperatorServer =>
   useStarted(() => startOperatorServer(first));
 
-export async function startOperatorServer(first: RequestListener): Promise<OperatorServer> {
-  const asked: OperatorServer['asked'] = [];
+export async function startOperatorServer(first: RequestListener) {
+  const asked: { url: URL; userAgent?: string }[] = [];
   let answer = first;
   const server = http.createServer((request, response) => {
     const url = new URL(request.url ?? '', `http://${request.headers.host}`);
@@ -56,8 +49,10 @@ export async function startOperatorServer(first: RequestListener): Promise<Opera
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The requests, in the order of their arrival. */
     asked,
-    answerWith(next) {
+    /** Replaces the answer to all later requests. */
+    answerWith(next: RequestListener) {
       answer = next;
     },
     close() {

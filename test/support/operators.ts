@@ -1,23 +1,14 @@
 import { operatorsListener } from '../../api/app.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connect-mongo.ts';
 import { startOpsServer } from '../../shared/process/ops/ops-server.ts';
 import { testContext } from './service.ts';
 
 export const opsToken = 'operators-token-of-the-tests';
 
-export interface TestOperators {
-  ctx: Context;
-  url: string;
-  /** Sends a request and does not follow redirects. */
-  ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends the form with this token. */
-  signIn(token: string): Promise<Response>;
-  close(): Promise<void>;
-}
+export type TestOperators = Awaited<ReturnType<typeof startTestOperators>>;
 
 /** The ops server of an API process, on a free port of loopback. */
-export async function startTestOperators(settings: Record<string, string> = {}): Promise<TestOperators> {
+export async function startTestOperators(settings: Record<string, string> = {}) {
   const ctx = await testContext({ OPS_PORT: '0', ...settings });
   const ops = await startOpsServer(ctx, {
     processName: 'api',
@@ -29,8 +20,10 @@ export async function startTestOperators(settings: Record<string, string> = {}):
   return {
     ctx,
     url,
+    /** Sends a request and does not follow redirects. */
     ask,
-    signIn: (token) => ask('/ops', { method: 'POST', body: new URLSearchParams({ token }) }),
+    /** Sends the form with this token. */
+    signIn: (token: string) => ask('/ops', { method: 'POST', body: new URLSearchParams({ token }) }),
     async close() {
       await ops?.close();
       await ctx.close();

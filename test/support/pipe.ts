@@ -7,20 +7,10 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
 /** The capacity of a pipe on Linux. */
 const pipeSize = 65_536;
 
-export interface TestPipe {
-  /** The file descriptor of the write end. (Node's own pipes between processes are sockets, with another capacity.) */
-  writeFd: number;
-  /** Fills the pipe, so that writers block as if its reader hung. */
-  fill(): void;
-  /** Reads the current contents. */
-  read(): string;
-  /** Closes the read end: further writes fail with EPIPE. */
-  closeReader(): void;
-  close(): void;
-}
+export type TestPipe = ReturnType<typeof openPipe>;
 
 /** Opens a pipe whose reader is the test. Its write end blocks, as a shell's does, unless `nonBlocking`. */
-export function openPipe({ nonBlocking = false } = {}): TestPipe {
+export function openPipe({ nonBlocking = false } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-pipe-'));
   const name = path.join(folder, 'pipe');
   execFileSync('mkfifo', [name]);
@@ -33,8 +23,11 @@ export function openPipe({ nonBlocking = false } = {}): TestPipe {
     isReaderOpen = false;
   };
   return {
+    /** The file descriptor of the write end. (Node's own pipes between processes are sockets, with another capacity.) */
     writeFd,
+    /** Fills the pipe, so that writers block as if its reader hung. */
     fill: () => void fs.writeSync(writeFd, Buffer.alloc(pipeSize, '\n')),
+    /** Reads the current contents. */
     read() {
       const bytes = Buffer.alloc(pipeSize);
       try {
@@ -44,6 +37,7 @@ export function openPipe({ nonBlocking = false } = {}): TestPipe {
         throw error;
       }
     },
+    /** Closes the read end: further writes fail with EPIPE. */
     closeReader,
     close() {
       closeReader();

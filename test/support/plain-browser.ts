@@ -3,15 +3,7 @@ import type { PageAnswer } from './dashboard.ts';
 import type { TestApi } from './service.ts';
 
 /** A browser without scripts: it keeps cookies, follows redirects and sends the forms of a page. */
-export interface PlainBrowser {
-  cookies: Map<string, string>;
-  /** The current page. */
-  readonly page: PageAnswer & { path: string };
-  get(path: string): Promise<PageAnswer>;
-  /** Sends the form that has this button, with these fields in addition to its hidden ones. */
-  press(button: string, fields?: Record<string, string>): Promise<PageAnswer>;
-  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
-}
+export type PlainBrowser = ReturnType<typeof plainBrowser>;
 
 interface Options {
   /** The client's address, if the API trusts one proxy hop. Default: a random address. */
@@ -21,10 +13,10 @@ interface Options {
 
 export const randomAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 
-export function plainBrowser({ url }: Pick<TestApi, 'url'>, options: Options = {}): PlainBrowser {
+export function plainBrowser({ url }: Pick<TestApi, 'url'>, options: Options = {}) {
   const { address = randomAddress(), headers: always = {} } = options;
   const cookies = new Map<string, string>();
-  let page: PlainBrowser['page'] = { status: 0, headers: new Headers(), html: '', path: '' };
+  let page: PageAnswer & { path: string } = { status: 0, headers: new Headers(), html: '', path: '' };
 
   async function ask(path: string, init: RequestInit = {}): Promise<PageAnswer> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -44,16 +36,18 @@ export function plainBrowser({ url }: Pick<TestApi, 'url'>, options: Options = {
     else cookies.set(name, value);
   }
 
-  const post: PlainBrowser['post'] = (path, fields, headers = {}) =>
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields), headers });
   return {
     cookies,
+    /** The current page. */
     get page() {
       return page;
     },
-    get: (path) => ask(path),
+    get: (path: string) => ask(path),
     post,
-    press(button, fields = {}) {
+    /** Sends the form that has this button, with these fields in addition to its hidden ones. */
+    press(button: string, fields: Record<string, string> = {}) {
       const forms = [...page.html.matchAll(/<form [^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];
       const [, action = '', body = ''] =
         forms.find(([, , inside = '']) => inside.includes(`>${button}</button>`)) ?? [];

@@ -42,15 +42,10 @@ export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): P
 /** The lines of a request with HTTP line ends, followed by the body. */
 export const requestText = (lines: string[], body = ''): string => `${lines.join('\r\n')}\r\n\r\n${body}`;
 
-export interface RawConnection {
-  socket: net.Socket;
-  /** Resolves with the first `count` responses, or with those that arrived before the server closed. */
-  answers(count?: number): Promise<RawAnswer[]>;
-  closed: Promise<unknown>;
-}
+export type RawConnection = ReturnType<typeof rawConnection>;
 
 /** A connection that stays open for several requests. */
-export function rawConnection(port: number): RawConnection {
+export function rawConnection(port: number) {
   // Stays open when the server has closed its side, until the test closes the client's side.
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const answers: RawAnswer[] = [];
@@ -68,8 +63,9 @@ export function rawConnection(port: number): RawConnection {
   return {
     socket,
     closed,
+    /** Resolves with the first `count` responses, or with those that arrived before the server closed. */
     answers: (count = Number.POSITIVE_INFINITY) =>
-      new Promise((resolve) => {
+      new Promise<RawAnswer[]>((resolve) => {
         const look = () => {
           if (answers.length >= count || socket.destroyed) resolve(answers);
         };

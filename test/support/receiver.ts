@@ -22,28 +22,10 @@ export interface Receipt {
   body: any;
 }
 
-export interface Receiver {
-  origin: string;
-  url: string;
-  receipts: Receipt[];
-  /** Resolves with all receipts, once there are at least `count`. */
-  received(count: number): Promise<Receipt[]>;
-  /** Replaces the answer to all later webhooks. Without an argument, the receiver answers as at its start. */
-  answerWith(answer?: HttpOptions['answer']): void;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startHttp>>;
 
 /** A receiver on raw sockets: it exposes the received bytes, and can answer what no HTTP library would. */
-export interface RawReceiver {
-  port: number;
-  origin: string;
-  /** The connections, in the order in which they were opened. */
-  connections: Socket[];
-  /** All received bytes, as text. */
-  received(): string;
-  /** Waits until the sender has closed every connection. A leaked socket makes the test time out. */
-  close(): Promise<void>;
-}
+export type RawReceiver = Awaited<ReturnType<typeof startRaw>>;
 
 export interface HttpOptions {
   raw?: false;
@@ -82,10 +64,7 @@ export function useReceiver(options?: HttpOptions): Receiver {
   return receiver;
 }
 
-async function startHttp({
-  answer: first = (response) => void response.end(),
-  port = 0,
-}: HttpOptions): Promise<Receiver> {
+async function startHttp({ answer: first = (response) => void response.end(), port = 0 }: HttpOptions) {
   let answer = first;
   const receipts: Receipt[] = [];
   const news = new EventEmitter().setMaxListeners(0);
@@ -103,10 +82,12 @@ async function startHttp({
     origin,
     url: `${origin}/events`,
     receipts,
-    async received(count) {
+    /** Resolves with all receipts, once there are at least `count`. */
+    async received(count: number) {
       while (receipts.length < count) await once(news, 'receipt');
       return receipts;
     },
+    /** Replaces the answer to all later webhooks. Without an argument, the receiver answers as at its start. */
     answerWith(next = first) {
       answer = next;
     },
@@ -117,7 +98,7 @@ async function startHttp({
   };
 }
 
-async function startRaw({ answer, connected, tls: tlsOptions }: RawOptions): Promise<RawReceiver> {
+async function startRaw({ answer, connected, tls: tlsOptions }: RawOptions) {
   const connections: Socket[] = [];
   const chunks: Buffer[] = [];
   const serve = (socket: Socket) => {
@@ -134,9 +115,12 @@ async function startRaw({ answer, connected, tls: tlsOptions }: RawOptions): Pro
   return {
     port,
     origin: tlsOptions ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
+    /** The connections, in the order in which they were opened. */
     connections,
+    /** All received bytes, as text. */
     received: () => Buffer.concat(chunks).toString(),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    /** Waits until the sender has closed every connection. A leaked socket makes the test time out. */
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 

@@ -9,27 +9,7 @@ import { connectUpstream, type Upstream } from './upstream.ts';
 import { useStarted } from './use-started.ts';
 
 /** The engine behind a proxy that simulates the primary of a replica set, because the engine has no replica sets. */
-export interface ReplicaSet {
-  /** A MONGO_URL for the same database. */
-  url: string;
-  /** Opens another port of the same primary, which reports `host` as its address. */
-  front(host: string): Promise<number>;
-  /** A MONGO_URL with another host. */
-  urlAt(host: string): string;
-  /**
-   * From now on no write reaches a majority, and committed reads return the state before. A client that waits for the
-   * majority gets a WriteConcernTimeout after its own wtimeout, or after giveUpMs.
-   */
-  hold(giveUpMs?: number): void;
-  /** Lets the writes since `hold` reach the majority. */
-  release(): Promise<void>;
-  /**
-   * Closes all connections, refuses every command for forMs, and becomes the primary again. Rolls back the writes that
-   * have not reached the majority.
-   */
-  stepDown(forMs?: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;
 
 export interface ReplicaSetOptions {
   /** The time that a write needs to reach the majority. */
@@ -60,7 +40,7 @@ export const useReplicaSet = (options?: ReplicaSetOptions): ReplicaSet =>
   useStarted(() => startReplicaSet(process.env.TEST_RUN_MONGO_URL ?? '', options));
 
 /** Starts a proxy in front of the engine of `url`. */
-export async function startReplicaSet(url: string, options: ReplicaSetOptions = {}): Promise<ReplicaSet> {
+export async function startReplicaSet(url: string, options: ReplicaSetOptions = {}) {
   const { majorityMs = 0, isMongos = false, onCommand } = options;
   const engine = await mongoose.mongo.MongoClient.connect(url);
   const uncommitted = uncommittedWrites(engine.db());
@@ -186,16 +166,24 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   const { port } = await listen();
   const urlAt = (host: string) => `mongodb://${host}/rides${isMongos ? '' : `?replicaSet=${setName}`}`;
   return {
+    /** A MONGO_URL for the same database. */
     url: urlAt(`127.0.0.1:${port}`),
+    /** A MONGO_URL with another host. */
     urlAt,
-    front: async (host) => (await listen(host)).port,
-    hold(giveUpMs) {
+    /** Opens another port of the same primary, which reports `host` as its address. */
+    front: async (host: string) => (await listen(host)).port,
+    /**
+     * From now on no write reaches a majority, and committed reads return the state before. A client that waits for the
+     * majority gets a WriteConcernTimeout after its own wtimeout, or after giveUpMs.
+     */
+    hold(giveUpMs?: number) {
       let end = () => {};
       const ended = new Promise<void>((resolve) => {
         end = resolve;
       });
       held ??= { ended, end, giveUpMs };
     },
+    /** Lets the writes since `hold` reach the majority. */
     async release() {
       await inTurn(async () => {
         const { end } = held ?? {};
@@ -204,6 +192,10 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
         end?.();
       });
     },
+    /**
+     * Closes all connections, refuses every command for forMs, and becomes the primary again. Rolls back the writes that
+     * have not reached the majority.
+     */
     async stepDown(forMs = 0) {
       isPrimary = false;
       for (const client of clients) client.destroy();

@@ -1,21 +1,9 @@
 import type { RunningServer } from '../../dev/servers/processes.ts';
 
 /** A server that can be killed, stopped or paused, and restarts at the same address with the same data. */
-export interface Restartable {
-  readonly url: string;
-  readonly pid: number;
-  /** Ends the server at once, with SIGKILL. */
-  kill(): Promise<void>;
-  /** Ends the server cleanly, as an operator does. */
-  stop(): Promise<void>;
-  /** Starts the server again after `kill` or `stop`. Resolves when it answers. */
-  start(): Promise<void>;
-  /** Pauses the server (SIGSTOP) until `resume`: it keeps its connections and answers nothing. */
-  pause(): void;
-  resume(): void;
-}
+export type Restartable = Awaited<ReturnType<typeof restartable>>;
 
-export async function restartable(start: (url?: string) => Promise<RunningServer>): Promise<Restartable> {
+export async function restartable(start: (url?: string) => Promise<RunningServer>) {
   let server = await start();
   const { url } = server;
   return {
@@ -23,14 +11,18 @@ export async function restartable(start: (url?: string) => Promise<RunningServer
     get pid() {
       return server.pid;
     },
+    /** Ends the server at once, with SIGKILL. */
     async kill() {
       process.kill(server.pid, 'SIGKILL');
       await server.exited;
     },
+    /** Ends the server cleanly, as an operator does. */
     stop: () => server.stop(),
+    /** Starts the server again after `kill` or `stop`. Resolves when it answers. */
     async start() {
       server = await start(url);
     },
+    /** Pauses the server (SIGSTOP) until `resume`: it keeps its connections and answers nothing. */
     pause: () => void process.kill(server.pid, 'SIGSTOP'),
     resume: () => void process.kill(server.pid, 'SIGCONT'),
   };

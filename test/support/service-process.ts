@@ -7,32 +7,7 @@ import { scaled } from './machine-speed.ts';
 const startMs = scaled(120_000);
 const stopMs = scaled(60_000);
 
-export interface ServiceProcess {
-  readonly name: string;
-  /** The id of the running process, or of the last one. */
-  readonly pid: number;
-  readonly isRunning: boolean;
-  /** The unexpected ends of the process, each with its signal or exit code. */
-  readonly crashes: readonly string[];
-  /** Starts the process, also after it has ended, and waits until it is ready. Rejects if it ends before that. */
-  start(): Promise<void>;
-  /** Resolves when the running process has ended, with its signal or its exit code (`code 0`). */
-  ended(): Promise<string>;
-  /** Sends SIGKILL synchronously. Resolves when the process has ended. */
-  kill(): Promise<void>;
-  /**
-   * Ends the process with a signal, or with SIGKILL if it still runs after `graceMs`. Resolves with its signal or exit
-   * code, and with the time that this took.
-   */
-  stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<{ how: string; ms: number }>;
-  signal(signal: NodeJS.Signals): void;
-  /** Sends a message to the process. Rejects if it has ended. */
-  send(message: object): Promise<void>;
-  /** Resident memory in bytes, from Linux's /proc. */
-  residentBytes(): number;
-  /** CPU time so far, in ms. */
-  cpuMs(): number;
-}
+export type ServiceProcess = ReturnType<typeof serviceProcess>;
 
 export interface ServiceProcessOptions {
   name: string;
@@ -61,7 +36,7 @@ export function testBuild(): string {
 }
 
 /** A process of the service that can be killed, stopped and started again. */
-export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
+export function serviceProcess(options: ServiceProcessOptions) {
   const crashes: string[] = [];
   let child: ChildProcess | undefined;
   let running = false;
@@ -71,13 +46,16 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
   const proc = (file: string): string => fs.readFileSync(`/proc/${child?.pid}/${file}`, 'utf8');
   return {
     name: options.name,
+    /** The unexpected ends of the process, each with its signal or exit code. */
     crashes,
+    /** The id of the running process, or of the last one. */
     get pid() {
       return child?.pid ?? 0;
     },
     get isRunning() {
       return running;
     },
+    /** Starts the process, also after it has ended, and waits until it is ready. Rejects if it ends before that. */
     async start() {
       const started = spawnService(options);
       child = started;
@@ -101,13 +79,19 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       const failure = await Promise.race([ready, ended, late]);
       if (failure) throw new Error(`${options.name} did not start (${failure}): ${lastLineOf(options)}`);
     },
+    /** Resolves when the running process has ended, with its signal or its exit code (`code 0`). */
     ended: () => ended,
+    /** Sends SIGKILL synchronously. Resolves when the process has ended. */
     async kill() {
       isEndWanted = true;
       child?.kill('SIGKILL');
       await ended;
     },
-    async stop({ signal = 'SIGTERM', graceMs = stopMs } = {}) {
+    /**
+     * Ends the process with a signal, or with SIGKILL if it still runs after `graceMs`. Resolves with its signal or exit
+     * code, and with the time that this took.
+     */
+    async stop({ signal = 'SIGTERM' as NodeJS.Signals, graceMs = stopMs } = {}) {
       isEndWanted = true;
       const askedAt = performance.now();
       child?.kill(signal);
@@ -116,12 +100,15 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       clearTimeout(force);
       return { how, ms: Math.round(performance.now() - askedAt) };
     },
-    signal: (signal) => void child?.kill(signal),
-    send: (message) =>
-      new Promise((resolve, reject) => {
+    signal: (signal: NodeJS.Signals) => void child?.kill(signal),
+    /** Sends a message to the process. Rejects if it has ended. */
+    send: (message: object) =>
+      new Promise<void>((resolve, reject) => {
         child?.send(message, (error) => (error ? reject(error) : resolve()));
       }),
+    /** Resident memory in bytes, from Linux's /proc. */
     residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(proc('status'))?.[1]) * 1_024,
+    /** CPU time so far, in ms. */
     cpuMs: () => {
       // The fields follow the name in parentheses. User and system time are in hundredths of a second.
       const fields = proc('stat').split(') ').at(-1)?.split(' ') ?? [];

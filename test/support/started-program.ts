@@ -1,23 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { scaled } from './machine-speed.ts';
 
 /** A program that a test has started, and what it prints. */
-export interface StartedProgram {
-  readonly child: ChildProcess;
-  /** Everything on standard output so far. */
-  output(): string;
-  /** The complete lines of `output`. */
-  lines(): string[];
-  /** Everything on standard error so far. */
-  errors(): string;
-  /** Resolves with the first match in the output. Rejects if the program ends, or prints nothing for long, before. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves with the exit code when the program has ended, with null if a signal ended it. */
-  readonly ended: Promise<number | null>;
-  /** Ends the program with a signal. Resolves like `ended`. */
-  end(signal?: NodeJS.Signals): Promise<number | null>;
-}
+export type StartedProgram = ReturnType<typeof startProgram>;
 
 /** A program that prints nothing for this time hangs. */
 const silenceMs = scaled(60_000);
@@ -29,7 +15,7 @@ const silenceMs = scaled(60_000);
 export function startProgram(
   [command = '', ...args]: readonly string[],
   { input = '', ...options }: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string; detached?: boolean } = {},
-): StartedProgram {
+) {
   const child = spawn(command, args, options);
   const news = new EventEmitter().setMaxListeners(0);
   let output = '';
@@ -50,11 +36,16 @@ export function startProgram(
   });
   return {
     child,
+    /** Resolves with the exit code when the program has ended, with null if a signal ended it. */
     ended,
+    /** Everything on standard output so far. */
     output: () => output,
+    /** The complete lines of `output`. */
     lines: () => output.split('\n').slice(0, -1),
+    /** Everything on standard error so far. */
     errors: () => errors,
-    async printed(pattern) {
+    /** Resolves with the first match in the output. Rejects if the program ends, or prints nothing for long, before. */
+    async printed(pattern: RegExp) {
       for (;;) {
         const found = pattern.exec(output);
         if (found) return found;
@@ -65,7 +56,8 @@ export function startProgram(
         });
       }
     },
-    end(signal = 'SIGKILL') {
+    /** Ends the program with a signal. Resolves like `ended`. */
+    end(signal: NodeJS.Signals = 'SIGKILL') {
       if (options.detached && !hasEnded) process.kill(-(child.pid as number), signal);
       else child.kill(signal);
       return ended;

@@ -3,24 +3,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { faketimeLibrary } from '../../dev/servers/faketime.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
-import { type Restartable, restartable } from './restartable.ts';
+import { restartable } from './restartable.ts';
 
 /** A MongoDB engine whose wall clock (`$$NOW`) can be set while the engine runs. Its monotonic clock never changes. */
-export interface SteppableMongo extends Restartable {
-  /**
-   * Sets the engine's clock `aheadMs` ahead of this machine's clock (negative: behind), from the next command on.
-   * Processes of the service notice it after about a second (followMongoClock).
-   */
-  setClock(aheadMs: number): Promise<void>;
-  /** Ends the engine and removes its data. */
-  close(): Promise<void>;
-}
+export type SteppableMongo = Awaited<ReturnType<typeof startSteppableMongo>>;
 
 /**
  * Starts a separate engine for a test, with an empty database. Pass its `url` to `startTestApi` or `testContext` as
  * MONGO_URL, or to `startReplicaSet`. Linux only, so define tests that need it with `describeOnLinux`.
  */
-export async function startSteppableMongo(): Promise<SteppableMongo> {
+export async function startSteppableMongo() {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-clock-'));
   const offsetFile = path.join(folder, 'offset');
   const setClock = async (aheadMs: number) => {
@@ -33,7 +25,12 @@ export async function startSteppableMongo(): Promise<SteppableMongo> {
   const env = await shiftedClock(offsetFile);
   const engine = await restartable(() => startMongo({ dataDir: path.join(folder, 'data'), env }));
   return Object.assign(engine, {
+    /**
+     * Sets the engine's clock `aheadMs` ahead of this machine's clock (negative: behind), from the next command on.
+     * Processes of the service notice it after about a second (followMongoClock).
+     */
     setClock,
+    /** Ends the engine and removes its data. */
     async close() {
       await engine.stop();
       await fs.rm(folder, { recursive: true, force: true });

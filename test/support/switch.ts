@@ -2,16 +2,9 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /** A proxy to one server that can be switched to another server. */
-export interface Switch {
-  port: number;
-  /** Sends new connections to this server from now on. Open connections do not change. */
-  leadTo(port: number): void;
-  /** Stops forwarding, without closing any connection. */
-  hang(): void;
-  close(): void;
-}
+export type Switch = Awaited<ReturnType<typeof startSwitch>>;
 
-export async function startSwitch(firstPort: number): Promise<Switch> {
+export async function startSwitch(firstPort: number) {
   let target = firstPort;
   const sockets = new Set<net.Socket>();
   let isHanging = false;
@@ -34,9 +27,11 @@ export async function startSwitch(firstPort: number): Promise<Switch> {
   await once(server, 'listening');
   return {
     port: (server.address() as net.AddressInfo).port,
-    leadTo(port) {
+    /** Sends new connections to this server from now on. Open connections do not change. */
+    leadTo(port: number) {
       target = port;
     },
+    /** Stops forwarding, without closing any connection. */
     hang() {
       isHanging = true;
       for (const socket of sockets) socket.unpipe();

@@ -7,20 +7,11 @@ type Collection = mongoose.mongo.Collection<{ _id: string }>;
 /**
  * The writes that no majority has. Keeps a copy of each document from before such a write, in a separate collection.
  */
-export interface UncommittedWrites {
-  /** Copies the documents that a command is about to change. */
-  note(command: Document): Promise<void>;
-  /** Answers a find with the state that the majority has. */
-  read(command: Document, upstream: Upstream): Promise<Document>;
-  /** Makes all writes committed: the majority has them. */
-  commit(): Promise<void>;
-  /** Undoes all writes. */
-  rollBack(): Promise<void>;
-}
+export type UncommittedWrites = ReturnType<typeof uncommittedWrites>;
 
 const copiesOf = (collection: string): string => `${collection}_as_committed`;
 
-export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
+export function uncommittedWrites(db: mongoose.mongo.Db) {
   /** The documents of each collection that were changed. */
   const changed = new Map<string, Set<string>>();
   const open = (name: string) => db.collection(name) as unknown as Collection;
@@ -48,10 +39,12 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
   }
 
   return {
-    async note(command) {
+    /** Copies the documents that a command is about to change. */
+    async note(command: Document) {
       for (const { collection, filter, inserted } of targetsOf(command)) await keep(collection, filter, inserted);
     },
-    async read(command, upstream) {
+    /** Answers a find with the state that the majority has. */
+    async read(command: Document, upstream: Upstream) {
       const ids = [...(changed.get(command.find) ?? [])];
       if (command.find === undefined) throw new Error('committed reads support only find');
       const unchanged = { $and: [command.filter ?? {}, { _id: { $nin: ids } }] };
@@ -60,7 +53,9 @@ export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
       reply.cursor?.firstBatch.push(...(kept.cursor?.firstBatch ?? []));
       return reply;
     },
+    /** Makes all writes committed: the majority has them. */
     commit: forget,
+    /** Undoes all writes. */
     async rollBack() {
       for (const [collection, ids] of changed) {
         await open(collection).deleteMany({ _id: { $in: [...ids] } });

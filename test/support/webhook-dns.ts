@@ -13,21 +13,13 @@ export const onlyPartner =
   async (name, signal) =>
     name === 'partner.test' ? resolver(name, signal) : [];
 
-export type NameServer = {
-  /** The address for `dnsResolver`: `127.0.0.1:<port>`. */
-  address: string;
-  questions: Question[];
-  close(): Promise<void>;
-};
+export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
 /**
  * A name server on loopback. It answers every query after delayMs with the result of `answers`, or not at all if that
  * result is null. An answer that is not an address is a CNAME, and the following answers belong to that name.
  */
-export async function startNameServer(
-  answers: (question: Question) => readonly string[] | null,
-  delayMs = 0,
-): Promise<NameServer> {
+export async function startNameServer(answers: (question: Question) => readonly string[] | null, delayMs = 0) {
   const questions: Question[] = [];
   const socket = createSocket('udp4');
   let isOpen = true;
@@ -43,11 +35,12 @@ export async function startNameServer(
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
+    /** The address for `dnsResolver`: `127.0.0.1:<port>`. */
     address: `127.0.0.1:${socket.address().port}`,
     questions,
     close() {
       isOpen = false;
-      return new Promise((resolve) => socket.close(() => resolve()));
+      return new Promise<void>((resolve) => socket.close(() => resolve()));
     },
   };
 }

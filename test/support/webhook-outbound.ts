@@ -6,17 +6,14 @@ import { Socket } from 'node:net';
  */
 export type Route = { port: number } | 'refuse' | 'hang' | { fails: string };
 
-export type Outbound = {
-  /** The requested hosts of all connections, in order. */
-  dialled: string[];
-  restore(): void;
-};
+/** `dialled`: the requested hosts of all connections, in order. */
+export type Outbound = ReturnType<typeof divertOutbound>;
 
 /**
  * Diverts every connection of this process, so that a test can use public addresses without contacting them. `hasRoute`
  * tells whether this machine seems to have a route to public addresses.
  */
-export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}): Outbound {
+export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}) {
   const { connect: connectUdp } = UdpSocket.prototype;
   UdpSocket.prototype.connect = function (this: UdpSocket) {
     const noRoute = Object.assign(new Error('no route'), { code: 'ENETUNREACH', syscall: 'connect' });

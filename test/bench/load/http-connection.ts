@@ -4,13 +4,10 @@ import net from 'node:net';
 export type Reply = { status: number; retryAfter: boolean };
 
 /** One keep-alive connection that sends one request at a time, with as little work as possible. */
-export interface HttpConnection {
-  send(request: Buffer, answered: (reply: Reply) => void): void;
-  close(): void;
-}
+export type HttpConnection = ReturnType<typeof httpConnection>;
 
 /** Connects at the first request, and reconnects at the next request after the server has closed the connection. */
-export function httpConnection(port: number): HttpConnection {
+export function httpConnection(port: number) {
   let socket: net.Socket | undefined;
   let answered: ((reply: Reply) => void) | undefined;
   let received: Buffer | undefined;
@@ -36,7 +33,7 @@ export function httpConnection(port: number): HttpConnection {
     return opened;
   };
   return {
-    send(request, onReply) {
+    send(request: Buffer, onReply: (reply: Reply) => void) {
       answered = onReply;
       socket ??= connect();
       socket.write(request);

@@ -1,12 +1,5 @@
 import fs from 'node:fs';
 
-/** CPU time of the machine since its start, in hundredths of a second. `ours` is that of the bench's processes. */
-interface Times {
-  busy: number;
-  total: number;
-  ours: number;
-}
-
 /**
  * Starts to watch the CPU use of all other processes on the machine. Returns a function that returns the share of the
  * CPU time of all cores, 0 to 1, that other processes have used since then.
@@ -28,7 +21,8 @@ export function cpuUsOf(pid: number): number {
   return pid === 0 ? Number.NaN : ticksOf(pid) * 10_000;
 }
 
-function timesNow(pids: readonly number[]): Times {
+/** CPU time of the machine since its start, in hundredths of a second. `ours` is that of the bench's processes. */
+function timesNow(pids: readonly number[]) {
   const line = fs.readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '';
   // `user` and `nice` already include the time of virtual guests.
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, ...rest] = line.split(/\s+/).slice(1, 9).map(Number);

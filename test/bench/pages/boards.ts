@@ -99,15 +99,9 @@ const newDesks = (): Promise<Desk[]> =>
     }),
   );
 
-interface OpenBoards {
-  /** The times of arrival (Unix ms) of each revision of a ride, by `RIDE REVISION`, and its key's number of boards. */
-  arrivals: ReadonlyMap<string, number[]>;
-  boardsOf: ReadonlyMap<string, number>;
-  count(): number;
-  close(): void;
-}
+type OpenBoards = Awaited<ReturnType<typeof openBoards>>;
 
-async function openBoards(base: string, desks: readonly Desk[]): Promise<OpenBoards> {
+async function openBoards(base: string, desks: readonly Desk[]) {
   const arrivals = new Map<string, number[]>();
   const boardsOf = new Map<string, number>();
   const streams = newStreams();

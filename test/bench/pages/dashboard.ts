@@ -5,7 +5,7 @@ import { newAttemptId, newRideId, newTrackToken } from '../../../shared/base/ids
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import type { Bench, Measurement } from '../bench.ts';
-import { type BenchKey, newKeys } from '../data/keys.ts';
+import { newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, ridesInBatches, tripRide } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
 import { waitUntilIdle } from '../scale/databases.ts';
@@ -15,13 +15,7 @@ import { timeOf } from './http-requests.ts';
 const [liveKeys, testKeys] = [150, 50];
 const goal = '<= 300';
 
-interface FilledAccount {
-  keys: readonly BenchKey[];
-  /** Ids from every part of the lists, from the newest to the oldest. */
-  rideIds: readonly string[];
-  attemptIds: readonly string[];
-  cookie: string;
-}
+type FilledAccount = Awaited<ReturnType<typeof fill>>;
 
 /** The response times (p95) of the pages of one account with very many rides. */
 export const dashboard: Measurement = async (bench) => {
@@ -69,7 +63,7 @@ function pages({ keys, rideIds, attemptIds }: FilledAccount): Record<string, (n:
 }
 
 /** Creates an account with keys and `count` rides and attempts, one each second until now. */
-async function fill({ say }: Bench, count: number): Promise<FilledAccount> {
+async function fill({ say }: Bench, count: number) {
   const now = Date.now();
   const { _id: accountId } = await accountOf('bench@rides.example');
   const keys = [

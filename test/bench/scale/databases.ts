@@ -8,13 +8,7 @@ import { biddingRide, insertRides, ridesInBatches, tripRide, unsettledRide } fro
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 
 /** A separate database on the same server, filled with rides. */
-export interface FilledDatabase {
-  name: string;
-  url: string;
-  /** Rides spread over the whole collection, with their keys. */
-  sample: { key: BenchKey; rideId: string; atMs: number }[];
-  drop(): Promise<void>;
-}
+export type FilledDatabase = Awaited<ReturnType<typeof filledDatabase>>;
 
 const keyCount = 1_000;
 const sampleSize = 2_000;
@@ -24,7 +18,7 @@ const minuteMs = 60_000;
 export const overdue = { timers: 50, deliveries: 50 };
 const overdueMs = 60_000;
 
-export async function filledDatabase({ stack, say }: Bench, name: string, count: number): Promise<FilledDatabase> {
+export async function filledDatabase({ stack, say }: Bench, name: string, count: number) {
   const db = mongoose.connection.useDb(name);
   const url = stack.mongo.url.replace('/rides?', `/${name}?`);
   const migrating = await stack.start('migrate', 'cli/migrate', { env: { MONGO_URL: url } });
@@ -32,7 +26,7 @@ export async function filledDatabase({ stack, say }: Bench, name: string, count:
   const keys = await newKeys(keyCount, 'live', undefined, name);
   const templates = keys.map((key, index) => (index % 10 === 0 ? biddingRide(key, 3) : tripRide(key, 'completed')));
   const sampleEvery = Math.floor(count / sampleSize);
-  const sample: FilledDatabase['sample'] = [];
+  const sample: { key: BenchKey; rideId: string; atMs: number }[] = [];
   let inFlight: Promise<void>[] = [];
   const newRide = (number: number): Ride => {
     const template = templates[number % keyCount] as Ride;

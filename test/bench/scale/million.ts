@@ -2,7 +2,6 @@ import { encodeCursor } from '../../../api/partner/list-events.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
 import { cpuByProgram } from '../measured/cpu-by-program.ts';
-import type { ListeningProgram, Program } from '../measured/program.ts';
 import type { Sweeps } from '../measured/sweeps.ts';
 import type { Figure } from '../report.ts';
 import type { Load } from '../stack.ts';
@@ -13,11 +12,7 @@ const connections = 16;
 const goal = '<= 1.15';
 
 /** A database, and the processes that use it. */
-interface Subject {
-  api: ListeningProgram;
-  sweeper: Program;
-  database: FilledDatabase;
-}
+type Subject = Awaited<ReturnType<typeof startOn>>;
 
 type Sample = FilledDatabase['sample'][number];
 
@@ -64,7 +59,7 @@ export const million: Measurement = async (bench) => {
   return figures;
 };
 
-async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Subject> {
+async function startOn({ stack }: Bench, database: FilledDatabase) {
   const env = { MONGO_URL: database.url };
   const api = await stack.startApi(env);
   return { api, sweeper: await stack.start('sweeps', 'test/bench/measured/sweeps', { env }), database };

@@ -1,8 +1,8 @@
-import { type DriverRecord, drivers } from '../../../shared/drivers/driver.ts';
+import { drivers } from '../../../shared/drivers/driver.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
-import { statementParts, type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { statementParts, tripSums } from '../../../shared/usage/trip-sums.ts';
 import { becomes } from '../../support/until.ts';
 import { canaries } from '../load/canaries.ts';
 import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
@@ -11,21 +11,11 @@ import type { World } from '../world/world.ts';
 import { groupBy } from './grouped.ts';
 
 /** The stored data about old rides at the end of a run. */
-export interface PastEvidence {
-  past: Past;
-  stored: Map<string, Ride>;
-  /** The number of rides in the sums, by key id. */
-  summed: Map<string, { rides: number; byDay: number }>;
-  tripSums: TripSums[];
-  /** The ratings of drivers, by driver id. */
-  ratings: Map<string, DriverRecord['ratings']>;
-  /** The rides listed in stored statements, by account and month. */
-  lines: { accountId: string; month: string; rideIds: string[] }[];
-}
+export type PastEvidence = Awaited<ReturnType<typeof gatherPast>>;
 
 const driverIdOf = ({ driver }: Ride): string => driver?.driverId ?? '';
 
-export async function gatherPast(past: Past): Promise<PastEvidence> {
+export async function gatherPast(past: Past) {
   const [stored, sums, trips, parts, rated] = await Promise.all([
     rides.find({ keyId: { $in: [...past.keyIds] } }).toArray(),
     rideSums.find({ _id: { $in: [...past.keyIds] } }).toArray(),
@@ -38,11 +28,14 @@ export async function gatherPast(past: Past): Promise<PastEvidence> {
   return {
     past,
     stored: new Map((stored as Ride[]).map((ride) => [ride._id, ride])),
+    /** The number of rides in the sums, by key id. */
     summed: new Map(
       sums.map(({ _id, rides, months }) => [_id, { rides, byDay: daysOf(months).reduce((all, one) => all + one, 0) }]),
     ),
     tripSums: trips,
+    /** The ratings of drivers, by driver id. */
     ratings: new Map(rated.map(({ _id, ratings }) => [_id, ratings])),
+    /** The rides listed in stored statements, by account and month. */
     lines: parts.map(({ _id, lines }) => ({ ..._id, rideIds: lines.map(({ rideId }) => rideId) })),
   };
 }

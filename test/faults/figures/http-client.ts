@@ -18,11 +18,7 @@ export interface HttpAnswer {
   endedAt: number;
 }
 
-export interface HttpClient {
-  /** Rejects if there is no answer, or none within 20 s. */
-  request(request: HttpRequest): Promise<HttpAnswer>;
-  close(): void;
-}
+export type HttpClient = ReturnType<typeof httpClient>;
 
 const longestAnswerMs = 20_000;
 /**
@@ -32,11 +28,12 @@ const longestAnswerMs = 20_000;
 const longestIdleMs = 5_000;
 
 /** A client with at most `size` connections to one address, for one request at a time on each. */
-export function httpClient(url: string, size = Number.POSITIVE_INFINITY): HttpClient {
+export function httpClient(url: string, size = Number.POSITIVE_INFINITY) {
   const { hostname, port } = new URL(url);
   const agent = new http.Agent({ keepAlive: true, maxSockets: size, timeout: longestIdleMs });
   return {
-    request({ method = 'GET', path, key, headers, body }) {
+    /** Rejects if there is no answer, or none within 20 s. */
+    request({ method = 'GET', path, key, headers, body }: HttpRequest) {
       const text = body && JSON.stringify(body);
       const allHeaders = {
         ...(key && { Authorization: `Bearer ${key}` }),
@@ -46,7 +43,7 @@ export function httpClient(url: string, size = Number.POSITIVE_INFINITY): HttpCl
       const signal = AbortSignal.timeout(longestAnswerMs);
       const options = { agent, hostname, port, method, path, headers: allHeaders, signal };
       const startedAt = performance.now();
-      return new Promise((resolve, reject) => {
+      return new Promise<HttpAnswer>((resolve, reject) => {
         const read = (response: http.IncomingMessage) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk) => chunks.push(chunk)).on('error', reject);

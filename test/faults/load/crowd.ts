@@ -2,20 +2,13 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { settlePast } from '../check/past.ts';
 import { seededRandom } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type FeedReader, startFeedReaders } from './feed-readers.ts';
+import { startFeedReaders } from './feed-readers.ts';
 import type { Pace } from './pace.ts';
 import { keepAdding } from './past.ts';
 import { startPeople } from './people.ts';
-import type { Press } from './person.ts';
 
 /** All users of the service except drivers and the partners that create rides. */
-export interface Crowd {
-  log: Press[];
-  /** Lets people finish their tasks and stops adding old rides. Resolves when the old rides are summed and erased. */
-  goHome(): Promise<Press[]>;
-  /** Reads all feeds to their end. Call it when no new events can occur. */
-  readToEnd(): Promise<FeedReader[]>;
-}
+export type Crowd = ReturnType<typeof startCrowd>;
 
 export interface CrowdOptions {
   /** Longest pause of a person between two tasks. */
@@ -36,7 +29,7 @@ export function startCrowd(
   feedKeys: readonly NewKey[],
   seed: number,
   { pauseMs, pace, hasOneTurn = false }: CrowdOptions = {},
-): Crowd {
+) {
   const stopping = new AbortController();
   world.past.hasSecondTurn = !hasOneTurn;
   const people = startPeople(world, seededRandom(seed), { pauseMs, pace });
@@ -44,6 +37,7 @@ export function startCrowd(
   const adding = hasOneTurn ? undefined : keepAdding(world, stopping.signal);
   return {
     log: people.log,
+    /** Lets people finish their tasks and stops adding old rides. Resolves when the old rides are summed and erased. */
     async goHome() {
       stopping.abort();
       await adding;
@@ -53,6 +47,7 @@ export function startCrowd(
       ]);
       return presses;
     },
+    /** Reads all feeds to their end. Call it when no new events can occur. */
     readToEnd: () => feeds.stop(),
   };
 }

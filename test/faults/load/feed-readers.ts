@@ -15,10 +15,7 @@ export interface FeedReader {
   calls: (Answer & { api: string })[];
 }
 
-export interface FeedReaders {
-  /** Reads to the end of each feed and resolves with the readers. Call it when no new events can occur. */
-  stop(): Promise<FeedReader[]>;
-}
+export type FeedReaders = ReturnType<typeof startFeedReaders>;
 
 /** Feeds show events 3 s after their time. After this longer time, an empty page means the end of the feed. */
 const endOfFeedMs = 4_000;
@@ -27,7 +24,7 @@ const endOfFeedMs = 4_000;
  * Starts two readers for each key, one from the first event and one from now. They use random API processes and long
  * polls.
  */
-export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random): FeedReaders {
+export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random) {
   const connections: Connections = new Map();
   let stoppedAt = Number.POSITIVE_INFINITY;
 
@@ -56,6 +53,7 @@ export function startFeedReaders(world: World, keys: readonly NewKey[], random: 
   );
   const done = readers.map((reader) => follow(reader, keys.find(({ keyId }) => keyId === reader.keyId)?.key ?? ''));
   return {
+    /** Reads to the end of each feed and resolves with the readers. Call it when no new events can occur. */
     async stop() {
       stoppedAt = Math.min(stoppedAt, Date.now());
       await Promise.all(done);

@@ -30,11 +30,7 @@ export interface FleetLog {
   suspensions: Suspension[];
 }
 
-export interface Fleet {
-  log: FleetLog;
-  /** Puts every driver offline and stops. Call it when no ride is active. Further calls do nothing. */
-  stop(): Promise<FleetLog>;
-}
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 export interface FleetOptions {
   drivers?: number;
@@ -64,7 +60,7 @@ export async function startFleet(
   world: World,
   random: Random,
   { drivers = 14, pauseMs = 500, pace = plannedPace, areConstant = false }: FleetOptions = {},
-): Promise<Fleet> {
+) {
   const connections: Connections = new Map();
   const records = await Promise.all(
     Array.from({ length: drivers }, (_, index) => world.newDriver(cars[index % cars.length] ?? cars[0])),
@@ -93,6 +89,7 @@ export async function startFleet(
   const operator = areConstant ? undefined : suspendSome(log, random, stopping.signal);
   return {
     log,
+    /** Puts every driver offline and stops. Call it when no ride is active. Further calls do nothing. */
     async stop() {
       stopping.abort();
       await operator;

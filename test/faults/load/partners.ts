@@ -9,11 +9,7 @@ import { type Pace, plannedPace } from './pace.ts';
 import { type Call, type Connections, closeAll, type More, request } from './request.ts';
 import { liveWays, testWays } from './side-ways.ts';
 
-export interface Partners {
-  journal: Call[];
-  /** Starts no more rides. Resolves with the journal when all started requests are done. */
-  stop(): Promise<Call[]>;
-}
+export type Partners = ReturnType<typeof startPartners>;
 
 const everyScenario: readonly TestScenario[] = [
   'default',
@@ -56,7 +52,7 @@ export function startPartners(
     sideShare = 0,
     pace = plannedPace,
   }: PartnersOptions = {},
-): Partners {
+) {
   const connections: Connections = new Map();
   const journal: Call[] = [];
   /** Rough duration of a ride. Partners act at a random time in it. */
@@ -146,6 +142,7 @@ export function startPartners(
   })();
   return {
     journal,
+    /** Starts no more rides. Resolves with the journal when all started requests are done. */
     async stop() {
       stopped = true;
       await starting;

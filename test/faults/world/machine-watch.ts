@@ -5,11 +5,7 @@ import { connectUpstream, type Upstream } from '../../support/upstream.ts';
 import { type Fault, outside } from '../faults-log.ts';
 
 /** Watches a run for standstills of the machine that no made fault explains. */
-export interface MachineWatch {
-  /** Times in which a server, or this process (`machine`), did not respond for too long. Grows until `stop`. */
-  standstills: Fault[];
-  stop(): Promise<void>;
-}
+export type MachineWatch = ReturnType<typeof startMachineWatch>;
 
 export interface MachineWatchOptions {
   mongoUrl: string;
@@ -36,7 +32,7 @@ interface WatchTarget {
  * Pings MongoDB and Redis every 100 ms, directly and not through wires or proxies, and checks this process's own timer.
  * Records delays of more than 400 ms: a server that does not answer this process cannot answer the service either.
  */
-export function startMachineWatch(options: MachineWatchOptions): MachineWatch {
+export function startMachineWatch(options: MachineWatchOptions) {
   const { mongoUrl, redisUrl, faults, say, now = Date.now } = options;
   const standstills: Fault[] = [];
   const stopping = new AbortController();
@@ -71,6 +67,7 @@ export function startMachineWatch(options: MachineWatchOptions): MachineWatch {
   const watched: WatchTarget[] = [mongoAt(mongoUrl), redisAt(redisUrl), { hit: 'machine', async ask() {}, end() {} }];
   const done = watched.map(watch);
   return {
+    /** Times in which a server, or this process (`machine`), did not respond for too long. Grows until `stop`. */
     standstills,
     async stop() {
       stopping.abort();

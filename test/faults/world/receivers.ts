@@ -28,25 +28,8 @@ export interface Receipt {
   namesMissing?: boolean;
 }
 
-export interface Receivers {
-  origin: string;
-  /** Received events, in order of arrival. */
-  receipts: Receipt[];
-  /** Received copies for further endpoints, in order of arrival. */
-  copies: Receipt[];
-  /** Received resends and test events, in order of arrival. */
-  asked: Receipt[];
-  /** The webhook URL of a key with this kind of receiver. */
-  urlOf(keyId: string, manner: Manner): string;
-  /** The URL of a further endpoint of a key, which answers immediately. */
-  copyUrlOf(keyId: string): string;
-  /**
-   * Calls `received` when an event has arrived completely, and `answered` when its answer is written. Returns how to
-   * stop.
-   */
-  watch(watcher: { received?(receipt: Receipt): void; answered?(receipt: Receipt): void }): () => void;
-  close(): void;
-}
+type Watcher = { received?(receipt: Receipt): void; answered?(receipt: Receipt): void };
+export type Receivers = Awaited<ReturnType<typeof startReceivers>>;
 
 /** The query of a webhook URL may contain a secret of the receiver, so no log may contain it. */
 export const canaryOfUrls = 'CANARY-url-query';
@@ -61,14 +44,11 @@ const signatureAgeMs = 60_000;
  * Starts the receivers of all partners on one port of loopback. `secretsOf` returns the signing secrets of a key, or of
  * its further endpoint.
  */
-export async function startReceivers(
-  secretsOf: (keyId: string, ofEndpoint: boolean) => string[],
-  random: Random,
-): Promise<Receivers> {
+export async function startReceivers(secretsOf: (keyId: string, ofEndpoint: boolean) => string[], random: Random) {
   const receipts: Receipt[] = [];
   const copies: Receipt[] = [];
   const asked: Receipt[] = [];
-  const watchers = new Set<Parameters<Receivers['watch']>[0]>();
+  const watchers = new Set<Watcher>();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, manner = '', keyId = '', copy] = new URL(request.url ?? '/', 'http://receiver').pathname.split('/');
@@ -95,12 +75,21 @@ export async function startReceivers(
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     origin,
+    /** Received events, in order of arrival. */
     receipts,
+    /** Received copies for further endpoints, in order of arrival. */
     copies,
+    /** Received resends and test events, in order of arrival. */
     asked,
-    urlOf: (keyId, manner) => `${origin}/${manner}/${keyId}?token=${canaryOfUrls}`,
-    copyUrlOf: (keyId) => `${origin}/prompt/${keyId}/copy?token=${canaryOfUrls}`,
-    watch(watcher) {
+    /** The webhook URL of a key with this kind of receiver. */
+    urlOf: (keyId: string, manner: Manner) => `${origin}/${manner}/${keyId}?token=${canaryOfUrls}`,
+    /** The URL of a further endpoint of a key, which answers immediately. */
+    copyUrlOf: (keyId: string) => `${origin}/prompt/${keyId}/copy?token=${canaryOfUrls}`,
+    /**
+     * Calls `received` when an event has arrived completely, and `answered` when its answer is written. Returns how to
+     * stop.
+     */
+    watch(watcher: Watcher) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },

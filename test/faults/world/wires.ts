@@ -43,18 +43,7 @@ const places = {
 
 export type Place = keyof typeof places;
 
-export interface Wires {
-  mongoUrl: string;
-  redisUrl: string;
-  /**
-   * Calls `trip` in the tick in which the process reaches the place. The command, or its reply, is not forwarded.
-   * Returns a function that disarms it.
-   */
-  arm(place: Place, trip: () => void): () => void;
-  /** By ride id: when the process last tried to claim an event of the ride (Unix ms). */
-  claimed: Map<string, number>;
-  close(): void;
-}
+export type Wires = Awaited<ReturnType<typeof layWires>>;
 
 type Armed = { place: Place; trip: () => void };
 
@@ -62,7 +51,7 @@ type Armed = { place: Place; trip: () => void };
  * Puts a proxy between one process and its servers. With `replicaSet`, the wire leads to its primary, not to the
  * engine.
  */
-export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: ReplicaSet): Promise<Wires> {
+export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: ReplicaSet) {
   const armed = new Set<Armed>();
   const claimed = new Map<string, number>();
   const recordClaim = (bytes: Buffer) => {
@@ -116,11 +105,16 @@ export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: 
   return {
     mongoUrl: replicaSet ? replicaSet.urlAt(host) : throughProxy(mongoUrl, host),
     redisUrl: `redis://127.0.0.1:${portOf(redis)}`,
-    arm(place, trip) {
+    /**
+     * Calls `trip` in the tick in which the process reaches the place. The command, or its reply, is not forwarded.
+     * Returns a function that disarms it.
+     */
+    arm(place: Place, trip: () => void) {
       const entry = { place, trip };
       armed.add(entry);
       return () => armed.delete(entry);
     },
+    /** By ride id: when the process last tried to claim an event of the ride (Unix ms). */
     claimed,
     close() {
       mongo.close();

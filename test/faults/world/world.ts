@@ -6,7 +6,7 @@ import { startMongo } from '../../../dev/servers/mongo.ts';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { startRedis } from '../../../dev/servers/redis-server.ts';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import { type Config, readConfig } from '../../../shared/base/config.ts';
+import { readConfig } from '../../../shared/base/config.ts';
 import { newEndpointId } from '../../../shared/base/ids.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connect-mongo.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
@@ -15,17 +15,17 @@ import { createDriver, type NewDriver } from '../../../shared/drivers/manage-dri
 import { addEndpoint } from '../../../shared/keys/manage-endpoints.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate-database.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '../../support/mail-server.ts';
-import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
-import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
-import { fixedServer, type Restartable, restartable } from '../../support/restartable.ts';
+import { type ReceivedMail, startMailServer } from '../../support/mail-server.ts';
+import { startRedisGroup } from '../../support/redis-group.ts';
+import { startReplicaSet } from '../../support/replica-set.ts';
+import { fixedServer, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { becomes } from '../../support/until.ts';
-import { addPast, emptyPast, type Past } from '../load/past.ts';
+import { addPast, emptyPast } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
 import { startInterruptible } from './interruptible.ts';
 import { countOpenWork } from './left-to-do.ts';
-import { type Manner, type Receivers, startReceivers } from './receivers.ts';
+import { type Manner, startReceivers } from './receivers.ts';
 import { poolsOfProcesses, settingsOf, type WorldOptions } from './settings.ts';
 import { layWires, type Wires } from './wires.ts';
 
@@ -43,64 +43,17 @@ export interface FleetDriver extends Car {
   key: string;
 }
 
+type KeyWish = { mode?: Mode; manner?: Manner | 'none'; copied?: boolean };
+
 /** Personal data of drivers. No log, queue or error may contain it. */
 export const driverCanaries = { name: 'CANARY-driver', phone: '+15550007777' };
 
 /** The whole service as real processes on loopback, with its own servers and its partners' receivers. */
-export interface World {
-  /** The configuration of the processes. This process is connected to the same MongoDB. */
-  config: Readonly<Config>;
-  env: NodeJS.ProcessEnv & { SECRETS_KEY: string };
-  mongo: Restartable;
-  redis: Restartable;
-  /** All Redis servers, if the world has several. `redis` is then the first of them. */
-  redisGroup?: RedisGroup;
-  /** The proxy in front of `mongo`, if the world is replicated. */
-  replicaSet?: ReplicaSet;
-  apis: WorldProcess[];
-  workers: WorldProcess[];
-  receivers: Receivers;
-  /** The mail server of the service, and all mails that it accepted. */
-  mail: Awaited<ReturnType<typeof startInterruptible<MailServer>>>;
-  mails: ReceivedMail[];
-  /** The account of all keys from `newKey`. */
-  accountId: string;
-  /** The old rides in the database. */
-  past: Past;
-  keys: Map<string, NewKey>;
-  /** Signing secrets that a roll has replaced, by key id. Attempts in flight may still be signed with them. */
-  rolledSecrets: Map<string, string[]>;
-  /** Keys that a page of the dashboard has shown. */
-  shownKeys: Set<string>;
-  /** The kind of receiver of each key. */
-  manners: Map<string, Manner | 'none'>;
-  /** The drivers' secret keys. */
-  driverKeys: Set<string>;
-  newDriver(car: Car): Promise<FleetDriver>;
-  /** Creates a key with this kind of receiver; `none` means no webhook URL. `copied` adds a further endpoint. */
-  newKey(options?: { mode?: Mode; manner?: Manner | 'none'; copied?: boolean }): Promise<NewKey>;
-  /** The signing secrets of the keys' further endpoints, by key id. */
-  endpointSecrets: Map<string, string>;
-  /** The folder of the processes' logs. */
-  logDir: string;
-  /** The folder of Redis's data. */
-  redisDir: string;
-  /** Creates a further process. The caller starts and stops it, and adds it to `apis` or `workers` and removes it. */
-  newProcess(kind: WorldProcess['kind']): Promise<WorldProcess>;
-  /** Creates a further worker process for all pools, whose clock is shifted. The caller starts and stops it. */
-  shiftedWorkers(name: string, shiftMs: number): Promise<WorldProcess>;
-  /**
-   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number of those
-   * that have.
-   */
-  quiet(maxMs: number): Promise<number>;
-  /** Stops everything and deletes the folder. */
-  stop(): Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 const clockShifter = path.join(import.meta.dirname, 'shifted-clock.ts');
 
-export async function startWorld(options: WorldOptions): Promise<World> {
+export async function startWorld(options: WorldOptions) {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-faults-'));
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
@@ -170,42 +123,58 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies WorldProcess;
   };
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-  const apis = await Promise.all(numbered(options.apis ?? 2).map((n) => createProcess('api', `api-${n}`)));
-  const workers = await Promise.all(
+  const apis: WorldProcess[] = await Promise.all(
+    numbered(options.apis ?? 2).map((n) => createProcess('api', `api-${n}`)),
+  );
+  const workers: WorldProcess[] = await Promise.all(
     poolsOfProcesses(options).flatMap(([first, ...more]) =>
       numbered(options.copies ?? 2).map((n) => createProcess(first, `${first}-${n}`, [first, ...more])),
     ),
   );
   let others = 0;
 
-  const world: World = {
+  const world = {
+    /** The configuration of the processes. This process is connected to the same MongoDB. */
     config,
     env,
     mongo,
     redis,
+    /** All Redis servers, if the world has several. `redis` is then the first of them. */
     redisGroup,
+    /** The proxy in front of `mongo`, if the world is replicated. */
     replicaSet,
     apis,
     workers,
     receivers,
+    /** The mail server of the service, and all mails that it accepted. */
     mail,
     mails,
+    /** The account of all keys from `newKey`. */
     accountId: account._id,
+    /** The old rides in the database. */
     past,
     keys,
+    /** Signing secrets that a roll has replaced, by key id. Attempts in flight may still be signed with them. */
     rolledSecrets,
+    /** The signing secrets of the keys' further endpoints, by key id. */
     endpointSecrets,
-    shownKeys: new Set(),
+    /** Keys that a page of the dashboard has shown. */
+    shownKeys: new Set<string>(),
+    /** The kind of receiver of each key. */
     manners,
+    /** The drivers' secret keys. */
     driverKeys,
+    /** The folder of the processes' logs. */
     logDir,
+    /** The folder of Redis's data. */
     redisDir: path.join(folder, 'redis'),
-    async newDriver(car) {
+    async newDriver(car: Car): Promise<FleetDriver> {
       const made = await createDriver({ ...driverCanaries, vehicle: 'Toyota Prius, blue', plate: 'T 104', ...car });
       driverKeys.add(made.key);
       return { ...made, ...car };
     },
-    async newKey({ mode = 'test', manner = 'prompt', copied = false } = {}) {
+    /** Creates a key with this kind of receiver; `none` means no webhook URL. `copied` adds a further endpoint. */
+    async newKey({ mode = 'test', manner = 'prompt', copied = false }: KeyWish = {}) {
       const key = await createKey(config, { accountId: account._id, name: 'faults', mode });
       keys.set(key.keyId, key);
       manners.set(key.keyId, manner);
@@ -218,15 +187,23 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       }
       return key;
     },
-    newProcess(kind) {
+    /** Creates a further process. The caller starts and stops it, and adds it to `apis` or `workers` and removes it. */
+    newProcess(kind: WorldProcess['kind']): Promise<WorldProcess> {
       others += 1;
       return createProcess(kind, `${kind}-other-${others}`, kind === 'api' ? [] : [kind]);
     },
-    shiftedWorkers: (name, shiftMs) => createProcess('bidding', name, poolNames, shiftMs),
-    async quiet(maxMs) {
+    /** Creates a further worker process for all pools, whose clock is shifted. The caller starts and stops it. */
+    shiftedWorkers: (name: string, shiftMs: number): Promise<WorldProcess> =>
+      createProcess('bidding', name, poolNames, shiftMs),
+    /**
+     * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number of those
+     * that have.
+     */
+    async quiet(maxMs: number) {
       const left = () => countOpenWork(past.keyIds);
       return (await becomes(async () => (await left()) === 0, maxMs, 200)) ? 0 : left();
     },
+    /** Stops everything and deletes the folder. */
     async stop() {
       const running = [...apis, ...workers].filter((process) => process.isRunning);
       await Promise.all(running.map((process) => process.stop()));

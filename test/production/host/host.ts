@@ -12,7 +12,7 @@ import { pageBlocks } from '../operations-doc.ts';
 import { readByShell, unitsFolder } from '../systemd.ts';
 import { docker } from './docker.ts';
 import { redisPassword, startServers } from './servers.ts';
-import { type ServiceProcesses, serviceProcesses } from './service-processes.ts';
+import { serviceProcesses } from './service-processes.ts';
 import { printed, type StandIn, serveStandIns } from './stand-ins.ts';
 import { systemctl } from './systemctl.ts';
 
@@ -27,27 +27,7 @@ export interface HostOptions {
 }
 
 /** A host on which an operator runs the service, with stand-ins for systemd and Docker. test/production/README.md lists them. */
-export interface Host {
-  /** The folder that replaces `/`. */
-  root: string;
-  processes: ServiceProcesses;
-  /** The addresses of the running API processes. */
-  apis(): string[];
-  /** The addresses of the operators' ports of all running processes. */
-  operatorsPorts(): string[];
-  /** The settings in the environment file. */
-  settings(): Promise<Record<string, string>>;
-  /** Runs a bash script after the commands of this form. Resolves with its output. Rejects if it ends with an error. */
-  run(script: string, variables?: Record<string, string>): Promise<string>;
-  /** Stores the files of a version, as a build does. */
-  addVersion(version: string, commit?: string): Promise<void>;
-  /** The version that `git clone` and `git pull` bring. */
-  publish(version: string): void;
-  /** The addresses of the servers, as operators know them. */
-  servers: { MONGO: string; REDIS: string };
-  killMongo(): void;
-  close(): Promise<void>;
-}
+export type Host = Awaited<ReturnType<typeof startHost>>;
 
 /** Who pastes the procedures. */
 export const operator = 'anna';
@@ -55,10 +35,7 @@ const project = path.join(import.meta.dirname, '..', '..', '..');
 const next = (form: Form, name: string) => (form === 'systemd' ? `rides-${name.replace(/-(\d)$/, '@$1')}` : name);
 
 /** Starts MongoDB, Redis and, with `services`, these processes of the service, such as `api-1`. */
-export async function startHost(
-  form: Form,
-  { settings = {}, services = [], isBuildReal = false }: HostOptions = {},
-): Promise<Host> {
+export async function startHost(form: Form, { settings = {}, services = [], isBuildReal = false }: HostOptions = {}) {
   // Packages are found from a folder of the project.
   await fs.mkdir(path.join(project, '.cache'), { recursive: true });
   const folder = await temporaryFolder('hosted', path.join(project, '.cache'));
@@ -194,16 +171,24 @@ export async function startHost(
   }
 
   return {
+    /** The folder that replaces `/`. */
     root,
     processes,
+    /** The addresses of the running API processes. */
     apis: () => running(/api[@-]\d/).map((name) => `http://127.0.0.1:${ports.get(name)?.PORT}`),
+    /** The addresses of the operators' ports of all running processes. */
     operatorsPorts: () => running(/./).map((name) => `http://127.0.0.1:${ports.get(name)?.OPS_PORT}`),
+    /** The settings in the environment file. */
     settings: async () => ({ ...(await readByShell(await fs.readFile(envFile, 'utf8'))), ...settings }),
+    /** Runs a bash script after the commands of this form. Resolves with its output. Rejects if it ends with an error. */
     run,
-    addVersion: (version, commit) => addVersion(version, commit),
-    publish: (version) => {
+    /** Stores the files of a version, as a build does. */
+    addVersion: (version: string, commit?: string) => addVersion(version, commit),
+    /** The version that `git clone` and `git pull` bring. */
+    publish: (version: string) => {
       published = version;
     },
+    /** The addresses of the servers, as operators know them. */
     servers: { MONGO: servers.mongoUrl, REDIS: redisUrl },
     killMongo: servers.killMongo,
     async close() {

@@ -7,14 +7,7 @@ import { startRedis } from '../../../dev/servers/redis-server.ts';
 export const redisPassword = 'a1b2c3d4e5f6';
 
 /** MongoDB and Redis of a host, which procedures stop and start. */
-export interface Servers {
-  mongoUrl: string;
-  redisPort: number;
-  mongo: Server;
-  /** A start without the data of the run before. */
-  redis: Server;
-  killMongo(): void;
-}
+export type Servers = Awaited<ReturnType<typeof startServers>>;
 
 export interface Server {
   start(): Promise<void>;
@@ -22,7 +15,7 @@ export interface Server {
 }
 
 /** Starts the embedded MongoDB engine, which has no users, and a Redis with a password. */
-export async function startServers(folder: string): Promise<Servers> {
+export async function startServers(folder: string) {
   const mongoData = path.join(folder, 'mongo');
   const redisData = path.join(folder, 'redis');
   let mongo = await startMongo({ dataDir: mongoData });
@@ -44,6 +37,7 @@ export async function startServers(folder: string): Promise<Servers> {
         isMongoStopped = true;
       },
     },
+    /** A start without the data of the run before. */
     redis: {
       async start() {
         redis = await startRedis({ dataDir: redisData, appendonly: true, port: redisPort });

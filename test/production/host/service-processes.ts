@@ -12,28 +12,19 @@ export interface Plan {
 }
 
 /** The processes of a host, by name. */
-export interface ServiceProcesses {
-  /** The names of all starts so far, in order. */
-  readonly starts: readonly string[];
-  names(): string[];
-  isRunning(name: string): boolean;
-  /** Starts a process and waits until it is ready. Does nothing if it runs. */
-  start(name: string, plan: Plan): Promise<void>;
-  stop(name: string): Promise<void>;
-  /** Forgets a process that has ended. */
-  remove(name: string): Promise<void>;
-  stopAll(): Promise<void>;
-}
+export type ServiceProcesses = ReturnType<typeof serviceProcesses>;
 
-export function serviceProcesses(logDir: string): ServiceProcesses {
+export function serviceProcesses(logDir: string) {
   const started = new Map<string, ServiceProcess>();
   const stop = async (name: string) => void (await started.get(name)?.stop());
   const starts: string[] = [];
   return {
+    /** The names of all starts so far, in order. */
     starts,
     names: () => [...started.keys()],
-    isRunning: (name) => started.get(name)?.isRunning ?? false,
-    async start(name, { folder, command, env }) {
+    isRunning: (name: string) => started.get(name)?.isRunning ?? false,
+    /** Starts a process and waits until it is ready. Does nothing if it runs. */
+    async start(name: string, { folder, command, env }: Plan) {
       if (started.get(name)?.isRunning) return;
       const [, file = '', ...args] = command;
       const running = serviceProcess({
@@ -50,7 +41,8 @@ export function serviceProcesses(logDir: string): ServiceProcesses {
       await running.start();
     },
     stop,
-    remove: async (name) => void started.delete(name),
+    /** Forgets a process that has ended. */
+    remove: async (name: string) => void started.delete(name),
     stopAll: async () => void (await Promise.all([...started.keys()].map(stop))),
   };
 }
