@@ -37,7 +37,7 @@ export function signatureOf(token: string, url: string, form: URLSearchParams): 
 /** The provider's error for a number that has opted out. */
 export const optedOutCode = 21_610;
 
-/** What a callback says about a message. */
+/** What the provider reports about a message. */
 export interface Report {
   state: Extract<MessageState, 'sent' | 'delivered' | 'failed' | 'opted_out'>;
   reason?: string;

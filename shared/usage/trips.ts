@@ -113,7 +113,7 @@ export const sumOf = (totals: readonly (TripTotal | undefined)[]): TripTotal =>
     noTrips,
   );
 
-/** What a statement shows of a trip but never stores: personal data stays in the ride, where retention erases it. */
+/** The facts of a trip that a statement shows but does not store: they are personal data, which retention erases. */
 export type TripFacts = Pick<Ride, 'reference' | 'pickup' | 'destination'>;
 
 /** The facts of an account's trips by ride id, in one query by ids. Erased, deleted and foreign rides are missing. */

@@ -209,8 +209,8 @@ export const attemptsOfEvent = (
 const contents = { headers: 1, body: 1, answer: 1, answerHeaders: 1, url: 1, address: 1, requestId: 1 } as const;
 
 /**
- * Erases headers, body, response with its headers, URL, address and the id of the client's request of these attempts. Outcome, status, reason and times
- * stay. Skips resends that are not done. Idempotent.
+ * Erases headers, body, response with its headers, URL, address and the id of the client's request of these attempts.
+ * Outcome, status, reason and times stay. Skips resends that are not done. Idempotent.
  */
 export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {
   await attempts.updateMany(

@@ -30,7 +30,7 @@ export async function insertOnce<Row extends { _id: string }>(
 /** MongoDB's first reply has at most 101 documents by default. */
 const inOneReply = 10_000;
 
-/** The documents of a query, in one reply of MongoDB, which can have 16 MB. */
+/** All documents of a query. Up to `limit` or 10,000 of them arrive in one reply of MongoDB, if it is below 16 MB. */
 export const findAll = <Row extends object, Found = Row>(
   rows: mongoose.mongo.Collection<Row>,
   filter: mongoose.mongo.Filter<Row>,

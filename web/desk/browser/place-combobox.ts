@@ -40,10 +40,11 @@ export function createPlaceField(box: HTMLElement, form: HTMLElement, map: Place
   let searched = '';
 
   input.removeAttribute('list');
-  list.role = 'listbox';
-  input.role = 'combobox';
-  input.ariaAutoComplete = 'list';
-  input.ariaExpanded = 'false';
+  // As attributes: Firefox before 119 does not know the properties.
+  list.setAttribute('role', 'listbox');
+  input.setAttribute('role', 'combobox');
+  input.setAttribute('aria-autocomplete', 'list');
+  input.setAttribute('aria-expanded', 'false');
   input.setAttribute('aria-controls', list.id);
   const described = [input.getAttribute('aria-describedby'), mark.id, box.dataset.about];
   input.setAttribute('aria-describedby', described.filter(Boolean).join(' '));
